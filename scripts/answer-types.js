@@ -1,10 +1,12 @@
 // Types for the console: the answers of every route that it names as Answers['GET /path'], from the OpenAPI document.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inlined } from './inlined.js'
 
 export const FILE = 'console/src/api/answers.ts'
 
-export function answerTypes({ paths }) {
+export function answerTypes(document) {
+  const { paths } = inlined(document)
   const names = new Set(
     readdirSync('console/src', { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name))

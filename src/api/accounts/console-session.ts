@@ -18,37 +18,44 @@ const route = routesOf('Console', { access: 'open' })
 
 /** Signing in to the console with a key. */
 
-const HeldKey = Type.Object({
-  id: string('The key'),
-  kind: string('live, test or admin'),
-  label: string('Label'),
-})
+const HeldKey = Type.Object(
+  {
+    id: string('The key'),
+    kind: string('live, test or admin'),
+    label: string('Label'),
+  },
+  { title: 'SessionKey' },
+)
 
-const SessionWire = Type.Object({
-  signed_in: boolean('Whether the cookie belongs to a session with a valid key'),
-  account: Type.Unsafe<{ id: string; email: string; name: string } | null>({
-    type: ['object', 'null'],
-    description: 'The account of the key; null without an account key',
-    properties: {
-      id: { type: 'string', description: 'Id' },
-      email: { type: 'string', description: 'Account identifier' },
-      name: { type: 'string', description: 'Name' },
-    },
-  }),
-  world: nullable('string', 'live or test; null without an account'),
-  simulated: boolean('Whether the account has virtual phones'),
-  keys: Type.Array(HeldKey, {
-    description: 'Keys of the session: at most one account key and one admin key',
-  }),
-  expires_at: nullable('string', 'When the session expires'),
-  development: boolean('Whether the development keys are accepted here'),
-  version: string('Version of Trunkline'),
-})
+const SessionWire = Type.Object(
+  {
+    signed_in: boolean('Whether the cookie belongs to a session with a valid key'),
+    account: Type.Unsafe<{ id: string; email: string; name: string } | null>({
+      type: ['object', 'null'],
+      description: 'The account of the key; null without an account key',
+      properties: {
+        id: { type: 'string', description: 'Id' },
+        email: { type: 'string', description: 'Account identifier' },
+        name: { type: 'string', description: 'Name' },
+      },
+    }),
+    world: nullable('string', 'live or test; null without an account'),
+    simulated: boolean('Whether the account has virtual phones'),
+    keys: Type.Array(HeldKey, {
+      description: 'Keys of the session: at most one account key and one admin key',
+    }),
+    expires_at: nullable('string', 'When the session expires'),
+    development: boolean('Whether the development keys are accepted here'),
+    version: string('Version of Trunkline'),
+  },
+  { title: 'ConsoleSession' },
+)
 
 export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Authenticator): void {
   app.get(
     '/console/session',
     route({
+      operationId: 'getSession',
       summary: 'Who is signed in to the console',
       description: 'The cookie is accepted only together with the header x-trunkline-console: 1.',
       response: { 200: SessionWire },
@@ -62,9 +69,11 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
   app.post(
     '/console/session',
     route({
+      operationId: 'signIn',
       summary: 'Sign in to the console',
       description:
         'Sets a cookie for twelve hours. A session holds an account key and an admin key; signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
+      example: { key_id: 'dev-live-key', secret: 'dev-live-secret' },
       body: Type.Object({
         key_id: string('Id of a live, test or admin key', { minLength: 1, maxLength: 512 }),
         secret: string('Secret of the key', { minLength: 1, maxLength: 512 }),
@@ -87,6 +96,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
   app.delete(
     '/console/session',
     route({
+      operationId: 'signOut',
       summary: 'Sign out of the console',
       description:
         'Ends the session and its open streams. Has no effect without a session. Needs the header x-trunkline-console: 1.',

@@ -12,15 +12,18 @@ const route = routesOf('Seats', { access: 'account' })
 
 /** Seats as their account sees them; operators create them under /admin/seats. */
 
-const SeatWire = Type.Object({
-  seat_id: string('Id to send with, as seat_id'),
-  email: string("The user's e-mail address"),
-  first_name: nullable('string', 'First name'),
-  last_name: nullable('string', 'Last name'),
-  forwarding_number: nullable('string', 'Number that rings for calls to lines assigned to this seat'),
-  account: string('Name of the account'),
-  created_at: string('When it was created'),
-})
+const SeatWire = Type.Object(
+  {
+    seat_id: string('Id to send with, as seat_id'),
+    email: string("The user's e-mail address"),
+    first_name: nullable('string', 'First name'),
+    last_name: nullable('string', 'Last name'),
+    forwarding_number: nullable('string', 'Number that rings for calls to lines assigned to this seat'),
+    account: string('Name of the account'),
+    created_at: string('When it was created'),
+  },
+  { title: 'Seat' },
+)
 
 const email = optional(string('Only seats with this e-mail address'))
 const MAX_LIMIT = 1000
@@ -35,6 +38,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/seats',
     route({
+      operationId: 'listSeats',
       summary: 'List seats',
       description: 'Oldest first.',
       querystring: Type.Object({
@@ -55,6 +59,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/seats/count',
     route({
+      operationId: 'countSeats',
       summary: 'Count seats',
       querystring: Type.Object({ email }),
       response: { 200: Type.Object({ count: integer('Number of seats') }) },
@@ -64,6 +69,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/seats/:seat_id',
     route({
+      operationId: 'getSeat',
       summary: 'Retrieve a seat',
       params: Type.Object({ seat_id: string('Seat id, or its subject at an outside identity provider') }),
       response: { 200: Type.Object({ status: string('OK'), seat: SeatWire }) },

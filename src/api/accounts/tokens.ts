@@ -19,34 +19,40 @@ const route = routesOf('Temporary tokens', { access: 'live key' })
 
 const MAX_NUMBERS = 100
 
-const NewToken = Type.Object({
-  expires_in_seconds: optional(
-    integer('Lifetime in seconds', {
-      minimum: TOKEN_LIFE.min,
-      maximum: TOKEN_LIFE.max,
-      default: TOKEN_LIFE.default,
-    }),
-  ),
-  phone_number: optional(string('A line of the account, E.164; confines the token to it')),
-  phone_numbers: optional(
-    strings(
-      'Several lines of the account, E.164; confines the token to them. Not together with phone_number, and not empty',
-      { minItems: 1, maxItems: MAX_NUMBERS },
+const NewToken = Type.Object(
+  {
+    expires_in_seconds: optional(
+      integer('Lifetime in seconds', {
+        minimum: TOKEN_LIFE.min,
+        maximum: TOKEN_LIFE.max,
+        default: TOKEN_LIFE.default,
+      }),
     ),
-  ),
-})
+    phone_number: optional(string('A line of the account, E.164; confines the token to it')),
+    phone_numbers: optional(
+      strings(
+        'Several lines of the account, E.164; confines the token to them. Not together with phone_number, and not empty',
+        { minItems: 1, maxItems: MAX_NUMBERS },
+      ),
+    ),
+  },
+  { title: 'NewToken' },
+)
 
-const TokenWire = Type.Object({
-  token: optional(
-    string(
-      'The bearer token, shown only once: a request repeated under its Idempotency-Key does not get it again',
+const TokenWire = Type.Object(
+  {
+    token: optional(
+      string(
+        'The bearer token, shown only once: a request repeated under its Idempotency-Key does not get it again',
+      ),
     ),
-  ),
-  token_id: string('Id, used for revocation'),
-  token_type: string('Always Bearer'),
-  expires_at: string('When it expires, ISO 8601'),
-  phone_numbers: strings('Lines that the token is confined to; empty for the whole account'),
-})
+    token_id: string('Id, used for revocation'),
+    token_type: string('Always Bearer'),
+    expires_at: string('When it expires, ISO 8601'),
+    phone_numbers: strings('Lines that the token is confined to; empty for the whole account'),
+  },
+  { title: 'Token' },
+)
 
 function tokenWire(token: Token) {
   return {
@@ -57,16 +63,19 @@ function tokenWire(token: Token) {
   }
 }
 
-const ListedToken = Type.Object({
-  token_id: string('Id, used for revocation'),
-  created_at: string('When it was created, ISO 8601'),
-  expires_at: string('When it expires, ISO 8601'),
-  revoked_at: nullable('string', 'When it was revoked; null otherwise'),
-  is_valid: boolean('Whether it works: neither the token nor its key is revoked'),
-  phone_numbers: strings('Lines that the token is confined to; empty for the whole account'),
-  key_id: string('The key that created it'),
-  key_label: string('Label of that key'),
-})
+const ListedToken = Type.Object(
+  {
+    token_id: string('Id, used for revocation'),
+    created_at: string('When it was created, ISO 8601'),
+    expires_at: string('When it expires, ISO 8601'),
+    revoked_at: nullable('string', 'When it was revoked; null otherwise'),
+    is_valid: boolean('Whether it works: neither the token nor its key is revoked'),
+    phone_numbers: strings('Lines that the token is confined to; empty for the whole account'),
+    key_id: string('The key that created it'),
+    key_label: string('Label of that key'),
+  },
+  { title: 'ListedToken' },
+)
 
 const listedWire = renderer<Token & { key: Key | undefined }>()(ListedToken, {
   token_id: ({ id }) => id,
@@ -80,6 +89,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/auth/tokens',
     route({
+      operationId: 'listTokens',
       summary: 'List temporary tokens',
       description:
         'Tokens that have not expired, including revoked ones, newest first. The text of a token is shown only when it is created.',
@@ -102,6 +112,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/auth/tokens',
     route({
+      operationId: 'createToken',
       summary: 'Create a temporary token',
       description:
         'Needs a live key. The token goes into Authorization: Bearer and stops working when it expires, when it is ' +
@@ -109,6 +120,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
         'lines; without one it can do what the account can, except make and revoke tokens.',
       aliases: {},
       optionalBody: true,
+      example: { expires_in_seconds: 3600, phone_numbers: ['+12025550100'] },
       body: NewToken,
       response: { 201: TokenWire },
     }),
@@ -135,6 +147,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
   app.delete(
     '/v3/auth/tokens/:token_id',
     route({
+      operationId: 'revokeToken',
       summary: 'Revoke a temporary token',
       description:
         'Any live key of the account can revoke the token. Also answers 204 when the token was revoked or has expired.',

@@ -29,7 +29,7 @@ const names = {
   name: optional(string('Company or person', { minLength: 1, maxLength: 200 })),
   plan: optional(string('dedicated (default), free or a name of your own', { minLength: 1, maxLength: 50 })),
 }
-const NewAccount = Type.Object({ email, ...names })
+const NewAccount = Type.Object({ email, ...names }, { title: 'NewAccount' })
 
 const days = <T>(field: (description: string, limits: { minimum: number; maximum: number }) => T) =>
   Object.fromEntries(
@@ -42,6 +42,7 @@ const days = <T>(field: (description: string, limits: { minimum: number; maximum
 const OwnRetention = Type.Object(
   days((description) => optional(integer(description))),
   {
+    title: 'Retention',
     description:
       'Days after which data of the account is removed. What is not in it is kept, or removed after the days that the settings of the server say',
   },
@@ -49,39 +50,46 @@ const OwnRetention = Type.Object(
 const RetentionChanges = Type.Object(
   days((description, limits) => optional(nullable('integer', `${description}; null: not set here`, limits))),
   {
+    title: 'RetentionChanges',
     description:
       'Days after which data is removed, in the live and the test world. What is not named stays as it is',
     additionalProperties: false,
   },
 )
 
-const AccountChanges = Type.Object({
-  email: optional(email),
-  ...names,
-  budgets: optional(BudgetChanges),
-  retention: optional(RetentionChanges),
-  default_forwarding_number: optional(
-    nullable(
-      'string',
-      'Number that rings when neither a seat nor the line has a forwarding number, in the live and the test world; E.164 or US; null: none',
+const AccountChanges = Type.Object(
+  {
+    email: optional(email),
+    ...names,
+    budgets: optional(BudgetChanges),
+    retention: optional(RetentionChanges),
+    default_forwarding_number: optional(
+      nullable(
+        'string',
+        'Number that rings when neither a seat nor the line has a forwarding number, in the live and the test world; E.164 or US; null: none',
+      ),
     ),
-  ),
-})
+  },
+  { title: 'AccountChanges' },
+)
 
-const AccountWire = Type.Object({
-  id: string('Id'),
-  email: string('Identifies the account on the wire'),
-  name: string('Company or person'),
-  plan: string('Plan'),
-  default_forwarding_number: nullable(
-    'string',
-    'Number that rings when neither a seat nor the line has a forwarding number',
-  ),
-  budgets: OwnBudgets,
-  retention: OwnRetention,
-  test_account_id: string('Id of its test world'),
-  created_at: string('When it was created'),
-})
+const AccountWire = Type.Object(
+  {
+    id: string('Id'),
+    email: string('Identifies the account on the wire'),
+    name: string('Company or person'),
+    plan: string('Plan'),
+    default_forwarding_number: nullable(
+      'string',
+      'Number that rings when neither a seat nor the line has a forwarding number',
+    ),
+    budgets: OwnBudgets,
+    retention: OwnRetention,
+    test_account_id: string('Id of its test world'),
+    created_at: string('When it was created'),
+  },
+  { title: 'ManagedAccount' },
+)
 
 const accountWire = renderer<Account & { retention: Retention }>()(AccountWire, {
   test_account_id: ({ twinId }) => twinId,
@@ -95,7 +103,11 @@ const withRetention = async (sql: Sql, account: Account) => ({
 export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts',
-    admin({ summary: 'List accounts, without worlds', response: { 200: listOf(AccountWire) } }),
+    admin({
+      operationId: 'listAccounts',
+      summary: 'List accounts, without worlds',
+      response: { 200: listOf(AccountWire) },
+    }),
     async () => {
       const retention = await listRetention(ctx.db)
       const accounts = (await listAccounts(ctx.db)).filter(
@@ -109,7 +121,9 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/accounts',
     admin({
+      operationId: 'createAccount',
       summary: 'Create an account and its test world',
+      example: { email: 'grace@example.com', name: 'Grace' },
       body: NewAccount,
       response: { 201: AccountWire },
     }),
@@ -126,7 +140,12 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/accounts/:id',
-    admin({ summary: 'Show an account', params: IdParams, response: { 200: AccountWire } }),
+    admin({
+      operationId: 'getAccountById',
+      summary: 'Show an account',
+      params: IdParams,
+      response: { 200: AccountWire },
+    }),
     async (request) => {
       const account = await findAccount(ctx.db, request.params.id)
       const live = required(account?.world === 'live' ? account : undefined, 'account', request.params.id)
@@ -136,8 +155,10 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.patch(
     '/admin/accounts/:id',
     admin({
+      operationId: 'updateAccount',
       summary: 'Change an account',
       params: IdParams,
+      example: { name: 'Navy', budgets: { queued: 5000 } },
       body: AccountChanges,
       response: { 200: AccountWire },
     }),
@@ -151,6 +172,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/accounts/:id',
     admin({
+      operationId: 'deleteAccount',
       summary: 'Remove an account, its test world, keys, lines and worlds',
       params: IdParams,
       response: { 204: Type.Null() },

@@ -16,17 +16,25 @@ const Params = Type.Object({
   id: string('The account, or a test world'),
   number: string('The caller, E.164'),
 })
-const BlockedCaller = Type.Object({
-  number: string('The caller, E.164'),
-  blocked_at: string('Since when it is blocked'),
-})
+const BlockedCaller = Type.Object(
+  {
+    number: string('The caller, E.164'),
+    blocked_at: string('Since when it is blocked'),
+  },
+  { title: 'BlockedCaller' },
+)
 
 export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   const account = async (id: string) => required(await findAccount(ctx.db, id), 'account', id)
 
   app.get(
     '/admin/accounts/:id/blocked-callers',
-    admin({ summary: 'List blocked callers', params: IdParams, response: { 200: listOf(BlockedCaller) } }),
+    admin({
+      operationId: 'listBlockedCallers',
+      summary: 'List blocked callers',
+      params: IdParams,
+      response: { 200: listOf(BlockedCaller) },
+    }),
     async (request) => {
       const { id } = await account(request.params.id)
       const blocked = await listBlockedCallers(ctx.db, id)
@@ -36,6 +44,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   app.put(
     '/admin/accounts/:id/blocked-callers/:number',
     admin({
+      operationId: 'blockCaller',
       summary: 'Block a caller',
       description: 'Calls from the number are rejected without an event. Messages are not affected.',
       params: Params,
@@ -50,7 +59,12 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/accounts/:id/blocked-callers/:number',
-    admin({ summary: 'Unblock a caller', params: Params, response: { 204: Type.Null() } }),
+    admin({
+      operationId: 'unblockCaller',
+      summary: 'Unblock a caller',
+      params: Params,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       const { id } = await account(request.params.id)
       await deleteBlockedCaller(ctx.db, id, requirePhone('number', request.params.number))

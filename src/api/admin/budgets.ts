@@ -19,6 +19,7 @@ const fields = <T>(field: (description: string) => T) =>
 export const OwnBudgets = Type.Object(
   fields((description) => optional(integer(description))),
   {
+    title: 'Budgets',
     description:
       'Limits that are set here; a budget that is not in it has the limit of the plan, or its default',
   },
@@ -27,10 +28,14 @@ export const BudgetChanges = Type.Object(
   fields((description) =>
     optional(nullable('integer', `${description}; null: not set here`, { minimum: 0, maximum: 1e15 })),
   ),
-  { description: 'Limits to set. Budgets that are not named stay as they are', additionalProperties: false },
+  {
+    title: 'BudgetChanges',
+    description: 'Limits to set. Budgets that are not named stay as they are',
+    additionalProperties: false,
+  },
 )
 
-const PlanWire = Type.Object({ name: string('Name of the plan'), budgets: OwnBudgets })
+const PlanWire = Type.Object({ name: string('Name of the plan'), budgets: OwnBudgets }, { title: 'Plan' })
 const planWire = ({ name, budgets }: Plan) => ({ name, budgets: budgets as Record<BudgetName, number> })
 
 /** The use of budgets by accounts, and the limits of plans. Limits of an account are set with the account. */
@@ -38,6 +43,7 @@ export function registerAdminBudgets(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts/:id/usage',
     admin({
+      operationId: 'getAccountUsage',
       summary: 'Show what an account uses of its budgets',
       description:
         'Of a live account, a test account or a world. Over a limit, requests are answered with 429 (413 for media, 503 for messages that wait), Retry-After and the name of the budget.',
@@ -48,16 +54,22 @@ export function registerAdminBudgets(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/plans',
-    admin({ summary: 'List plans that have budgets of their own', response: { 200: listOf(PlanWire) } }),
+    admin({
+      operationId: 'listPlans',
+      summary: 'List plans that have budgets of their own',
+      response: { 200: listOf(PlanWire) },
+    }),
     async () => ({ data: (await listPlans(ctx.db)).map(planWire) }),
   )
   app.patch(
     '/admin/plans/:name',
     admin({
+      operationId: 'updatePlan',
       summary: 'Set the budgets of a plan',
       description:
         'For all accounts with this plan that have no limit of their own. The plan need not exist.',
       params: Type.Object({ name: string('Name of the plan', { minLength: 1, maxLength: 50 }) }),
+      example: { budgets: { requests: 100 } },
       body: Type.Object({ budgets: BudgetChanges }),
       response: { 200: PlanWire },
     }),

@@ -12,21 +12,27 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, listOf, nullable, optional, string } from '../http/schemas.js'
 import { admin } from './shared.js'
 
-const HoldWire = Type.Object({
-  line_id: string('The line'),
-  conversation: string("The contact's number, or the id of the group"),
-  account_id: string('The account of the conversation'),
-  group_id: nullable('string', 'The group; null outside groups'),
-  alternations: integer('Number of alternating messages that triggered the hold'),
-  held_at: string('Since when it is blocked'),
-  held_until: string('When the hold ends by itself'),
-})
+const HoldWire = Type.Object(
+  {
+    line_id: string('The line'),
+    conversation: string("The contact's number, or the id of the group"),
+    account_id: string('The account of the conversation'),
+    group_id: nullable('string', 'The group; null outside groups'),
+    alternations: integer('Number of alternating messages that triggered the hold'),
+    held_at: string('Since when it is blocked'),
+    held_until: string('When the hold ends by itself'),
+  },
+  { title: 'HeldConversation' },
+)
 
-const ReleaseBody = Type.Object({
-  line_id: string('The line'),
-  conversation: string("The contact's number, or the id of the group"),
-  drop: optional(boolean('true: the held messages end as errors instead of being sent; default false')),
-})
+const ReleaseBody = Type.Object(
+  {
+    line_id: string('The line'),
+    conversation: string("The contact's number, or the id of the group"),
+    drop: optional(boolean('true: the held messages end as errors instead of being sent; default false')),
+  },
+  { title: 'ReleaseConversation' },
+)
 
 const ReleaseAnswer = Type.Object({
   line_id: string('The line'),
@@ -41,6 +47,7 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/conversations/held',
     admin({
+      operationId: 'listHeldConversations',
       summary: 'List held conversations',
       description:
         'Conversations in which both sides repeatedly replied to each other within seconds. Messages sent in a held conversation wait as REGISTERED.',
@@ -51,9 +58,11 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/conversations/release',
     admin({
+      operationId: 'releaseConversation',
       summary: 'Release a held conversation',
       description:
         'Sends the held messages now, in order, or drops them. On a shared line: those of every account that has this conversation held.',
+      example: { line_id: '{line_id}', conversation: '+12025550101' },
       body: ReleaseBody,
       response: { 200: ReleaseAnswer },
     }),

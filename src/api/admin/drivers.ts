@@ -11,36 +11,42 @@ import { boolean, listOf, nullable, optional, string, strings } from '../http/sc
 import { NewLine } from './line-settings.js'
 import { admin, IdParams, required } from './shared.js'
 
-const DriverWire = Type.Object({
-  kind: string('Value of `driver` of a line'),
-  title: string('Name of the carrier'),
-  settings: Type.Record(Type.String(), Type.Unknown(), {
-    description:
-      'JSON Schema of `config`. A property with `secret: true` is stored encrypted and never shown again.',
-  }),
-  secrets: strings('Names of the secret settings'),
-  defaults: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Default line settings of this driver where they differ from the general ones',
-  }),
-  capabilities: Type.Unsafe<Record<string, unknown> | null>({
-    type: ['object', 'null'],
-    additionalProperties: true,
-    description: 'What a line with default settings can do; null when it depends on the settings',
-  }),
-  can_test: boolean('Whether settings can be tested without sending'),
-})
-
-const TestedWire = Type.Object({
-  ok: boolean('Whether all tests passed'),
-  findings: Type.Array(
-    Type.Object({
-      ok: boolean('Whether this test passed'),
-      what: string('What was tested, and the result'),
-      advice: nullable('string', 'What to do next'),
+const DriverWire = Type.Object(
+  {
+    kind: string('Value of `driver` of a line'),
+    title: string('Name of the carrier'),
+    settings: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'JSON Schema of `config`. A property with `secret: true` is stored encrypted and never shown again.',
     }),
-    { description: 'In test order' },
-  ),
-})
+    secrets: strings('Names of the secret settings'),
+    defaults: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Default line settings of this driver where they differ from the general ones',
+    }),
+    capabilities: Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'What a line with default settings can do; null when it depends on the settings',
+    }),
+    can_test: boolean('Whether settings can be tested without sending'),
+  },
+  { title: 'Driver' },
+)
+
+const TestedWire = Type.Object(
+  {
+    ok: boolean('Whether all tests passed'),
+    findings: Type.Array(
+      Type.Object({
+        ok: boolean('Whether this test passed'),
+        what: string('What was tested, and the result'),
+        advice: nullable('string', 'What to do next'),
+      }),
+      { description: 'In test order' },
+    ),
+  },
+  { title: 'LineTest' },
+)
 
 const DESCRIPTION =
   'Connects and signs in to the carrier without sending anything, and reports what it found. Takes at most 30 seconds. Invalid settings answer 400; a carrier that does not work with them is a finding.'
@@ -50,6 +56,7 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/drivers',
     admin({
+      operationId: 'listDrivers',
       summary: 'List drivers',
       description: 'The drivers that a line can use, with the settings of each.',
       response: { 200: listOf(DriverWire) },
@@ -72,8 +79,10 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines/test',
     admin({
+      operationId: 'testLineSettings',
       summary: 'Test the settings of a new line',
       description: `${DESCRIPTION} Takes the body of POST /admin/lines, of which driver, number and config matter.`,
+      example: { driver: 'simulator', number: '+12025550123' },
       body: Type.Object({
         ...Type.Partial(NewLine).properties,
         driver: string('Carrier; see GET /admin/drivers'),
@@ -91,10 +100,12 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines/:id/test',
     admin({
+      operationId: 'testLine',
       summary: 'Test the settings of a line',
       description: `${DESCRIPTION} The line itself does not change.`,
       params: IdParams,
       optionalBody: true,
+      example: {},
       body: Type.Object({
         config: optional(
           Type.Record(Type.String(), Type.Unknown(), {

@@ -13,40 +13,54 @@ import { AccountFilter, admin, createOnce, IdParams, required, worldAccounts } f
 
 const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
 
-const NewKey = Type.Object({
-  account_id: optional(string('The account; none for an admin key')),
-  kind: optional(Kind),
-  label: optional(string('Label', { maxLength: 200 })),
-})
+const NewKey = Type.Object(
+  {
+    account_id: optional(string('The account; none for an admin key')),
+    kind: optional(Kind),
+    label: optional(string('Label', { maxLength: 200 })),
+  },
+  { title: 'NewKey' },
+)
 
 const DAY_S = 86_400
 
-const Rotation = Type.Object({
-  overlap_seconds: optional(
-    integer('How long the old key works beside the new one; default 86400, a day; 0 ends it at once', {
-      minimum: 0,
-      maximum: 30 * DAY_S,
-    }),
-  ),
-})
+const Rotation = Type.Object(
+  {
+    overlap_seconds: optional(
+      integer('How long the old key works beside the new one; default 86400, a day; 0 ends it at once', {
+        minimum: 0,
+        maximum: 30 * DAY_S,
+      }),
+    ),
+  },
+  { title: 'KeyRotation' },
+)
 
-const KeyWire = Type.Object({
-  id: string('Value of the header sb-api-key-id'),
-  secret: optional(string('Value of the header sb-api-secret-key; shown once, when the key is created')),
-  account_id: nullable('string', 'The account or test world of the key; null for an admin key'),
-  kind: Kind,
-  label: string('Label'),
-  created_at: string('When it was created'),
-  expires_at: nullable('string', 'When it ends because another has replaced it; null otherwise'),
-  revoked_at: nullable('string', 'When it was revoked'),
-})
+const KeyWire = Type.Object(
+  {
+    id: string('Value of the header sb-api-key-id'),
+    secret: optional(string('Value of the header sb-api-secret-key; shown once, when the key is created')),
+    account_id: nullable('string', 'The account or test world of the key; null for an admin key'),
+    kind: Kind,
+    label: string('Label'),
+    created_at: string('When it was created'),
+    expires_at: nullable('string', 'When it ends because another has replaced it; null otherwise'),
+    revoked_at: nullable('string', 'When it was revoked'),
+  },
+  { title: 'Key' },
+)
 
 const keyWire = renderer<Key>()(KeyWire, {})
 
 export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/keys',
-    admin({ summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } }),
+    admin({
+      operationId: 'listKeys',
+      summary: 'List keys',
+      querystring: AccountFilter,
+      response: { 200: listOf(KeyWire) },
+    }),
     async (request) => {
       const accountId = request.query.account_id
       const keys = await listKeys(ctx.db)
@@ -65,7 +79,9 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/keys',
     admin({
+      operationId: 'createKey',
       summary: 'Create a key; its secret is shown only here',
+      example: { kind: 'admin', label: 'Deployment' },
       body: NewKey,
       response: { 201: KeyWire },
     }),
@@ -87,10 +103,12 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/keys/:id/rotate',
     admin({
+      operationId: 'rotateKey',
       summary: 'Replace a key by a new one; its secret is shown only here',
       description:
         'The new key has the account, kind and label of the old one, and both work until the overlap is over. Then the old key ends, and with it the tokens that it made.',
       params: IdParams,
+      example: { overlap_seconds: 3600 },
       body: Rotation,
       response: { 201: KeyWire },
     }),
@@ -112,12 +130,17 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/keys/:id',
-    admin({ summary: 'Show a key', params: IdParams, response: { 200: KeyWire } }),
+    admin({ operationId: 'getKey', summary: 'Show a key', params: IdParams, response: { 200: KeyWire } }),
     async (request) => keyWire(required(await findKey(ctx.db, request.params.id), 'key', request.params.id)),
   )
   app.delete(
     '/admin/keys/:id',
-    admin({ summary: 'Revoke a key', params: IdParams, response: { 200: KeyWire } }),
+    admin({
+      operationId: 'revokeKey',
+      summary: 'Revoke a key',
+      params: IdParams,
+      response: { 200: KeyWire },
+    }),
     async (request) => keyWire(await revoke(ctx, request.params.id)),
   )
 }

@@ -57,13 +57,16 @@ export const SETTINGS = {
 }
 const SettingsBody = Type.Object(SETTINGS)
 
-export const NewLine = Type.Object({
-  ...SETTINGS,
-  account_id: string('Owner, or first member of a shared line'),
-  number: string('E.164'),
-  kind: optional(oneOf(['dedicated', 'shared'], 'dedicated (default) or shared')),
-  driver: optional(string('Carrier; default simulator')),
-})
+export const NewLine = Type.Object(
+  {
+    ...SETTINGS,
+    account_id: string('Owner, or first member of a shared line'),
+    number: string('E.164'),
+    kind: optional(oneOf(['dedicated', 'shared'], 'dedicated (default) or shared')),
+    driver: optional(string('Carrier; default simulator')),
+  },
+  { title: 'NewLine' },
+)
 
 export const SETTINGS_WIRE = {
   pace: integer('Messages per second; 0 is unlimited'),

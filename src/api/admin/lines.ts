@@ -20,49 +20,61 @@ import { boolean, listOf, nullable, optional, string, strings } from '../http/sc
 import { NewLine, SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settings.js'
 import { AccountFilter, admin, createOnce, IdParams, required, worldAccounts } from './shared.js'
 
-const LineSettings = Type.Object({
-  ...SETTINGS,
-  blocked: optional(
-    boolean(
-      'true: the line cannot send, its waiting messages fail, and its accounts get line.blocked and line.status.changed. false: the line can send again, and its accounts get line.status.changed.',
+const LineSettings = Type.Object(
+  {
+    ...SETTINGS,
+    blocked: optional(
+      boolean(
+        'true: the line cannot send, its waiting messages fail, and its accounts get line.blocked and line.status.changed. false: the line can send again, and its accounts get line.status.changed.',
+      ),
     ),
-  ),
-  seat_id: optional(
-    nullable(
+    seat_id: optional(
+      nullable(
+        'string',
+        "Seat that a dedicated line is assigned to: its id, or its subject at an outside identity provider. Calls to the line ring the seat's forwarding number first. null: none",
+      ),
+    ),
+  },
+  { title: 'LineChanges' },
+)
+
+const NewMember = Type.Object({ account_id: string('The account to add') }, { title: 'NewLineMember' })
+
+const LineWire = Type.Object(
+  {
+    id: string('Id; worker_id in lists and events'),
+    number: string('E.164'),
+    kind: string('dedicated or shared'),
+    world: string('live, or the id of the test world it belongs to'),
+    account_id: nullable('string', 'Owner; null for a shared line'),
+    members: strings('Accounts that use the shared line'),
+    driver: string('Carrier'),
+    config: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Settings of the driver. Stored secrets are shown as `(kept)`.',
+    }),
+    capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
+    ...SETTINGS_WIRE,
+    state: string('ONLINE, DEGRADED, OFFLINE or UNKNOWN'),
+    state_detail: nullable('string', 'Detail of the state, from the driver'),
+    blocked_at: nullable('string', 'Since when the line is blocked from sending'),
+    seat_id: nullable('string', 'The seat it is assigned to'),
+    forwarding_number: nullable('string', 'Number that calls to the line are forwarded to'),
+    driven_here: boolean('Whether this process drives the line at the moment'),
+    created_at: string('When it was created'),
+  },
+  { title: 'ManagedLine' },
+)
+
+const AddedLineWire = Type.Object(
+  {
+    ...LineWire.properties,
+    notice: nullable(
       'string',
-      "Seat that a dedicated line is assigned to: its id, or its subject at an outside identity provider. Calls to the line ring the seat's forwarding number first. null: none",
+      'What else has changed with this line, such as the end of the development keys',
     ),
-  ),
-})
-
-const NewMember = Type.Object({ account_id: string('The account to add') })
-
-const LineWire = Type.Object({
-  id: string('Id; worker_id in lists and events'),
-  number: string('E.164'),
-  kind: string('dedicated or shared'),
-  world: string('live, or the id of the test world it belongs to'),
-  account_id: nullable('string', 'Owner; null for a shared line'),
-  members: strings('Accounts that use the shared line'),
-  driver: string('Carrier'),
-  config: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Settings of the driver. Stored secrets are shown as `(kept)`.',
-  }),
-  capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
-  ...SETTINGS_WIRE,
-  state: string('ONLINE, DEGRADED, OFFLINE or UNKNOWN'),
-  state_detail: nullable('string', 'Detail of the state, from the driver'),
-  blocked_at: nullable('string', 'Since when the line is blocked from sending'),
-  seat_id: nullable('string', 'The seat it is assigned to'),
-  forwarding_number: nullable('string', 'Number that calls to the line are forwarded to'),
-  driven_here: boolean('Whether this process drives the line at the moment'),
-  created_at: string('When it was created'),
-})
-
-const AddedLineWire = Type.Object({
-  ...LineWire.properties,
-  notice: nullable('string', 'What else has changed with this line, such as the end of the development keys'),
-})
+  },
+  { title: 'AddedLine' },
+)
 
 export function registerAdminLines(app: Routes, ctx: Ctx): void {
   const lineWire = async (sql: Sql, line: Line) => {
@@ -91,7 +103,12 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/lines',
-    admin({ summary: 'List lines', querystring: AccountFilter, response: { 200: listOf(LineWire) } }),
+    admin({
+      operationId: 'listAllLines',
+      summary: 'List lines',
+      querystring: AccountFilter,
+      response: { 200: listOf(LineWire) },
+    }),
     async (request) => {
       const accountId = request.query.account_id
       const worlds = await worldAccounts(ctx)
@@ -107,9 +124,11 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines',
     admin({
+      operationId: 'createLine',
       summary: 'Create a line',
       description:
         'The first line with a driver other than simulator ends the development keys; `notice` says so.',
+      example: { account_id: '{account_id}', number: '+12025550123' },
       body: NewLine,
       response: { 201: AddedLineWire },
     }),
@@ -144,17 +163,19 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/lines/:id',
-    admin({ summary: 'Show a line', params: IdParams, response: { 200: LineWire } }),
+    admin({ operationId: 'getLine', summary: 'Show a line', params: IdParams, response: { 200: LineWire } }),
     async (request) =>
       lineWire(ctx.db, required(await findLine(ctx.db, request.params.id), 'line', request.params.id)),
   )
   app.patch(
     '/admin/lines/:id',
     admin({
+      operationId: 'updateLine',
       summary: "Change a line's settings",
       description:
         'Takes effect at once. Attempts in progress finish first; waiting messages are sent with the new settings.',
       params: IdParams,
+      example: { daily_limit: 500 },
       body: LineSettings,
       response: { 200: LineWire },
     }),
@@ -180,8 +201,10 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines/:id/members',
     admin({
+      operationId: 'addLineMember',
       summary: 'Add an account to a shared line',
       params: IdParams,
+      example: { account_id: '{account_id}' },
       body: NewMember,
       response: { 201: LineWire },
     }),
@@ -196,6 +219,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/lines/:id/members/:account_id',
     admin({
+      operationId: 'removeLineMember',
       summary: 'Remove an account from a shared line',
       description: 'Messages that the account sent before are still delivered.',
       params: Type.Object({ id: string('Id'), account_id: string('The account') }),
@@ -209,6 +233,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/lines/:id',
     admin({
+      operationId: 'deleteLine',
       summary: 'Remove a line; its waiting messages fail',
       params: IdParams,
       response: { 204: Type.Null() },

@@ -11,24 +11,30 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { admin } from './shared.js'
 
-const LineWire = Type.Object({
-  line_id: string('Id of the line'),
-  line_number: string('The line, E.164'),
-  messages: integer('Messages in doubt'),
-  tried: integer('Messages in doubt that have an attempt in this database'),
-  oldest: string('When the first of them was to be sent, ISO 8601'),
-  newest: string('When the last of them was to be sent, ISO 8601'),
-})
+const LineWire = Type.Object(
+  {
+    line_id: string('Id of the line'),
+    line_number: string('The line, E.164'),
+    messages: integer('Messages in doubt'),
+    tried: integer('Messages in doubt that have an attempt in this database'),
+    oldest: string('When the first of them was to be sent, ISO 8601'),
+    newest: string('When the last of them was to be sent, ISO 8601'),
+  },
+  { title: 'LineInDoubt' },
+)
 
-const RecoveryWire = Type.Object({
-  incarnation: integer('Number of the incarnation; 1 until the database is restored, copied or promoted'),
-  incarnation_id: string('Part of the ids of its events; empty for the first incarnation'),
-  reason: string('Why the incarnation began'),
-  begun_at: nullable('string', 'When the incarnation began, ISO 8601'),
-  is_held: boolean('Whether messages wait for a decision'),
-  messages: integer('Messages in doubt on all lines'),
-  lines: Type.Array(LineWire),
-})
+const RecoveryWire = Type.Object(
+  {
+    incarnation: integer('Number of the incarnation; 1 until the database is restored, copied or promoted'),
+    incarnation_id: string('Part of the ids of its events; empty for the first incarnation'),
+    reason: string('Why the incarnation began'),
+    begun_at: nullable('string', 'When the incarnation began, ISO 8601'),
+    is_held: boolean('Whether messages wait for a decision'),
+    messages: integer('Messages in doubt on all lines'),
+    lines: Type.Array(LineWire),
+  },
+  { title: 'Recovery' },
+)
 
 const lineWire = renderer<LineInDoubt>()(LineWire, {})
 
@@ -36,6 +42,7 @@ export function registerAdminRecovery(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/recovery',
     admin({
+      operationId: 'getRecovery',
       summary: 'Show messages in doubt',
       description:
         'After the database was restored, copied or promoted, messages that waited in it may have been sent before. They are held until the operator decides; new messages are sent as usual.',
@@ -60,9 +67,11 @@ export function registerAdminRecovery(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/recovery',
     admin({
+      operationId: 'decideRecovery',
       summary: 'Decide about messages in doubt',
       description:
         '`resend` and `give_up` decide about one batch of messages in doubt, oldest first: repeat until `decided` is 0. Safe to interrupt and repeat. `hold` holds every message that is in the queue now, for example to stop a resend, or after a restore that was not noticed.',
+      example: { action: 'hold' },
       body: Type.Object({
         action: oneOf<'resend' | 'give_up' | 'hold'>(
           ['resend', 'give_up', 'hold'],

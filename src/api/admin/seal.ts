@@ -10,9 +10,11 @@ export function registerAdminSeal(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/seal/rotate',
     admin({
+      operationId: 'rotateSealKey',
       summary: 'Re-encrypt stored secrets with the newest key',
       description:
         'Re-encrypts one batch of secrets that still use older keys. Repeat with `after` set to `next` until `next` is null; then remove the older keys from the key ring. Safe to interrupt and repeat.',
+      example: {},
       body: Type.Object({
         after: optional(string('`next` of the previous batch', { maxLength: 200 })),
       }),

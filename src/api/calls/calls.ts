@@ -10,25 +10,28 @@ import { boolean, nullable, oneOf, string } from '../http/schemas.js'
 
 const route = routesOf('Calls', { access: 'account' })
 
-const CallWire = Type.Object({
-  call_id: string('Id of the call, as in its event'),
-  direction: oneOf(
-    ['inbound', 'outbound'],
-    'inbound: a call to a line. outbound: a call by a user of the account.',
-  ),
-  line: string('The line, E.164'),
-  from_number: string('Caller; for an outbound call, the line'),
-  to_number: string('Callee; for an inbound call, the line'),
-  forwarded_to: nullable('string', 'Phone that an inbound call was forwarded to'),
-  state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
-  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
-  voicemail: boolean('Whether voicemail answered'),
-  sent_by: nullable('string', 'Who placed an outbound call: a seat, or the account'),
-  duration_seconds: nullable('integer', 'Seconds from answer to end; null for an unanswered call'),
-  created_at: string('When it started, ISO 8601'),
-  answered_at: nullable('string', 'When it was answered'),
-  ended_at: nullable('string', 'When it ended'),
-})
+const CallWire = Type.Object(
+  {
+    call_id: string('Id of the call, as in its event'),
+    direction: oneOf(
+      ['inbound', 'outbound'],
+      'inbound: a call to a line. outbound: a call by a user of the account.',
+    ),
+    line: string('The line, E.164'),
+    from_number: string('Caller; for an outbound call, the line'),
+    to_number: string('Callee; for an inbound call, the line'),
+    forwarded_to: nullable('string', 'Phone that an inbound call was forwarded to'),
+    state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
+    outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
+    voicemail: boolean('Whether voicemail answered'),
+    sent_by: nullable('string', 'Who placed an outbound call: a seat, or the account'),
+    duration_seconds: nullable('integer', 'Seconds from answer to end; null for an unanswered call'),
+    created_at: string('When it started, ISO 8601'),
+    answered_at: nullable('string', 'When it was answered'),
+    ended_at: nullable('string', 'When it ended'),
+  },
+  { title: 'Call' },
+)
 
 const callWire = renderer<Call>()(CallWire, {
   call_id: ({ id }) => id,
@@ -44,6 +47,7 @@ export function registerCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/calls',
     route({
+      operationId: 'listCalls',
       summary: 'List calls',
       description: "Newest first: inbound calls to the account's lines and outbound calls by its users.",
       querystring: Type.Object(pageQuery(1000, 100)),

@@ -14,18 +14,24 @@ import { nullable, string } from '../http/schemas.js'
 const route = routesOf('Lines', { access: 'any', confined: 'to its lines' })
 
 const Params = Type.Object({ sendblue_number: string('The line, E.164') })
-const Forwarding = Type.Object({
-  forwarding_number: nullable(
-    'string',
-    'Number that calls to this line are forwarded to, E.164; null when not set',
-  ),
-  sendblue_number: string('The line, E.164'),
-})
-const NewForwarding = Type.Object({
-  forwarding_number: string(
-    'Number to forward calls to: E.164 or a US number in national format. Neither an emergency number nor a line of the account.',
-  ),
-})
+const Forwarding = Type.Object(
+  {
+    forwarding_number: nullable(
+      'string',
+      'Number that calls to this line are forwarded to, E.164; null when not set',
+    ),
+    sendblue_number: string('The line, E.164'),
+  },
+  { title: 'CallForwarding' },
+)
+const NewForwarding = Type.Object(
+  {
+    forwarding_number: string(
+      'Number to forward calls to: E.164 or a US number in national format. Neither an emergency number nor a line of the account.',
+    ),
+  },
+  { title: 'NewCallForwarding' },
+)
 
 const PRIORITY =
   'A call to a line rings the forwarding number of the seat that the line is assigned to, otherwise that of the line, otherwise the default number of the account. An operator assigns a line to a seat (PATCH /admin/lines/{id}, seat_id). Without any of the three numbers, and when the account has blocked the caller, the call is rejected. Dedicated lines only.'
@@ -36,7 +42,13 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
 
   app.get(
     path,
-    route({ summary: 'Show call forwarding of a line', description: PRIORITY, params: Params, response }),
+    route({
+      operationId: 'getCallForwarding',
+      summary: 'Show call forwarding of a line',
+      description: PRIORITY,
+      params: Params,
+      response,
+    }),
     async (request) => {
       const line = await dedicatedLine(ctx, request)
       return { forwarding_number: await forwardingOf(ctx.db, line), sendblue_number: line.number }
@@ -45,9 +57,11 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   app.put(
     path,
     route({
+      operationId: 'setCallForwarding',
       summary: 'Forward calls to a line',
       description: PRIORITY,
       params: Params,
+      example: { forwarding_number: '+12025550102' },
       body: NewForwarding,
       response,
       beforeValidation: withAliases({ forwarding_number: ['forwardingNumber'] }),
@@ -62,6 +76,7 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   app.delete(
     path,
     route({
+      operationId: 'removeCallForwarding',
       summary: 'Stop forwarding calls to a line',
       description:
         'Calls then go to the default number of the account, if it has one. Repeating the request is safe.',

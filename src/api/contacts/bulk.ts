@@ -25,10 +25,13 @@ const BODY_LIMIT = 8 << 20
 const MAX_ROWS = 10_000
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
-const Row = Type.Object({
-  phone: string('Phone number, E.164', { examples: ['+12025550101'] }),
-  ...contactFields,
-})
+const Row = Type.Object(
+  {
+    phone: string('Phone number, E.164', { examples: ['+12025550101'] }),
+    ...contactFields,
+  },
+  { title: 'BulkContact' },
+)
 const ROW_ALIASES = { phone: ['number', 'phone_number', 'phoneNumber'], ...CONTACT_ALIASES } as const
 const DELETE_ALIASES = { contact_ids: ['contactIds'] } as const
 
@@ -70,9 +73,16 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
     '/api/v2/contacts/bulk',
     {
       ...rowsRoute({
+        operationId: 'createContacts',
         summary: 'Create many contacts',
         description:
           'All rows are checked before the first is stored: an invalid row, which the error names, or too little room for all stores none. More than 200 contacts are stored in parts, so that others need not wait: should the server stop in between, send the request again. An existing number is updated, as with update_if_exists. Of two rows with the same number, the later one wins field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
+        example: {
+          contacts: [
+            { phone: '+12025550143', first_name: 'Grace' },
+            { phone: '+12025550144', first_name: 'Alan' },
+          ],
+        },
         body: Type.Object({ contacts: Type.Array(Row, { maxItems: MAX_ROWS }) }),
         response: { 200: Answer },
         beforeValidation: withRowAliases,
@@ -103,9 +113,11 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
   app.delete(
     '/api/v2/contacts',
     contactRoute({
+      operationId: 'deleteContacts',
       summary: 'Delete many contacts',
       description: 'Unknown numbers and ids are ignored.',
       aliases: DELETE_ALIASES,
+      example: { contact_ids: ['{contact_id}'] },
       body: Type.Object({
         contact_ids: Type.Array(Type.String({ maxLength: 64 }), {
           maxItems: MAX_ROWS,

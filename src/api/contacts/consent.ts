@@ -17,10 +17,12 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contacts/verify',
     contactRoute({
+      operationId: 'sendContactVerification',
       summary: 'Send a verification message to a contact',
       description:
         "A number that is no contact yet becomes one. Sends from the contact's line, otherwise from the account's first line. The contact is verified when it replies to that line; on the free plan there is no other way.",
       aliases: NUMBER_ALIASES,
+      example: { number: '+12025550101' },
       body: Type.Object({ number }),
       response: { 200: Status },
     }),
@@ -34,10 +36,12 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contacts/opt-out',
     contactRoute({
+      operationId: 'setOptOut',
       summary: 'Opt a number out, or in again',
       description:
         'Messages to a number that has opted out are not sent. The words STOP and START have the same effect. The number need not be a contact.',
       aliases: OPT_OUT_ALIASES,
+      example: { number: '+12025550102', opted_out: true },
       body: Type.Object({
         number,
         opted_out: optional(boolean('false opts the number in again', { default: true })),

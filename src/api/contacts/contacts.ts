@@ -61,6 +61,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/contacts',
     contactRoute({
+      operationId: 'listContacts',
       summary: 'List contacts',
       description: 'Answers with an array, without an envelope.',
       querystring: ListQuery,
@@ -95,6 +96,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/contacts/count',
     contactRoute({
+      operationId: 'countContacts',
       summary: 'Count contacts',
       response: { 200: Type.Object({ count: integer('Number of contacts') }) },
     }),
@@ -103,7 +105,12 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/api/v2/contacts/:phone_number',
-    contactRoute({ summary: 'Retrieve a contact', params: PhoneParams, response: { 200: OneContact } }),
+    contactRoute({
+      operationId: 'getContact',
+      summary: 'Retrieve a contact',
+      params: PhoneParams,
+      response: { 200: OneContact },
+    }),
     async (request) => {
       const phone = contactPhone('phone_number', request.params.phone_number)
       const contact = await findVisible(ctx.db, actorOf(request), phone)
@@ -115,10 +122,12 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
   app.put(
     '/api/v2/contacts/:phone_number',
     contactRoute({
+      operationId: 'updateContact',
       summary: 'Update a contact',
       description: 'Given fields replace the old ones; custom variables are merged.',
       params: PhoneParams,
       aliases: UPDATE_ALIASES,
+      example: { first_name: 'Augusta', company_name: 'Analytical Engines' },
       body: Type.Object({
         ...contactFields,
         opt_out: optional(boolean('Opt the contact out, or in again, as the words STOP and START do')),
@@ -136,7 +145,12 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
 
   app.delete(
     '/api/v2/contacts/:phone_number',
-    contactRoute({ summary: 'Delete a contact', params: PhoneParams, response: { 200: Status } }),
+    contactRoute({
+      operationId: 'deleteContact',
+      summary: 'Delete a contact',
+      params: PhoneParams,
+      response: { 200: Status },
+    }),
     async (request) => {
       const phone = contactPhone('phone_number', request.params.phone_number)
       const amount = await removeContacts(ctx, actorOf(request), { phones: [phone], ids: [] })

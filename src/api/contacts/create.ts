@@ -22,11 +22,14 @@ import {
   OneContact,
 } from './wire.js'
 
-const NewContact = Type.Object({
-  number: string('Phone number, E.164', { examples: ['+12025550101'] }),
-  ...contactFields,
-  update_if_exists: optional(boolean('Update the contact if the number exists')),
-})
+const NewContact = Type.Object(
+  {
+    number: string('Phone number, E.164', { examples: ['+12025550101'] }),
+    ...contactFields,
+    update_if_exists: optional(boolean('Update the contact if the number exists')),
+  },
+  { title: 'NewContact' },
+)
 
 const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['updateIfExists'] } as const
 
@@ -34,6 +37,8 @@ const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['upd
 export const CREATE_ROUTE = {
   description:
     'An existing number answers 409, unless update_if_exists is true: then given fields replace the old ones, and custom variables are merged.',
+  example: { number: '+12025550143', first_name: 'Grace', last_name: 'Hopper', tags: ['early'] },
+  errors: { 409: 'There is a contact with this number, and update_if_exists is not true.' },
   body: NewContact,
   aliases: ALIASES,
   beforeValidation: requireNumber,
@@ -68,6 +73,7 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
     '/api/v2/contacts',
     contactRoute({
       ...CREATE_ROUTE,
+      operationId: 'createContact',
       summary: 'Create a contact',
       response: { 200: OneContact },
     }),
@@ -77,6 +83,7 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
     '/api/contacts',
     contactRoute({
       ...CREATE_ROUTE,
+      operationId: 'createContactAtOlderPath',
       summary: 'Create a contact (older path)',
       description: `${CREATE_ROUTE.description} POST /api/v2/contacts does the same.`,
       deprecated: true,

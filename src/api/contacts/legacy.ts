@@ -23,12 +23,15 @@ const LegacyQuery = Type.Object({
   order_direction,
 })
 
-const LegacyContact = Type.Object({
-  ...ContactWire.properties,
-  account_email: string('Account identifier'),
-  cid: string('contact_id as older clients read it'),
-  displayPhone: string('The number with spaces'),
-})
+const LegacyContact = Type.Object(
+  {
+    ...ContactWire.properties,
+    account_email: string('Account identifier'),
+    cid: string('contact_id as older clients read it'),
+    displayPhone: string('The number with spaces'),
+  },
+  { title: 'ContactV1' },
+)
 const LegacyContacts = Type.Array(LegacyContact)
 
 function legacyWire(contact: ContactWire, account: Account): Static<typeof LegacyContact> {
@@ -45,6 +48,7 @@ export function registerLegacyContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/accounts/contacts',
     contactRoute({
+      operationId: 'listContactsV1',
       summary: 'List contacts (first version)',
       description: 'Answers with an array. Use GET /api/v2/contacts in new programs.',
       deprecated: true,
@@ -71,6 +75,7 @@ export function registerLegacyContacts(app: Routes, ctx: Ctx): void {
     '/accounts/contacts',
     contactRoute({
       ...CREATE_ROUTE,
+      operationId: 'createContactV1',
       summary: 'Create a contact (first version)',
       description: `${CREATE_ROUTE.description} Use POST /api/v2/contacts in new programs.`,
       deprecated: true,
@@ -92,6 +97,7 @@ export function registerLegacyContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/accounts/contacts/:contact_id',
     contactRoute({
+      operationId: 'getContactV1',
       summary: 'Retrieve a contact (first version)',
       description: 'Use GET /api/v2/contacts/{phone_number} in new programs.',
       deprecated: true,

@@ -93,11 +93,14 @@ const copies = {
   updatedAt: string('updated_at as older clients read it'),
 }
 
-export const ContactWire = Type.Object({ ...wired, ...copies })
+export const ContactWire = Type.Object({ ...wired, ...copies }, { title: 'Contact' })
 export type ContactWire = Static<typeof ContactWire>
 
-export const OneContact = Type.Object({ status: string('OK'), contact: ContactWire })
-export const Status = Type.Object({ status: string('OK') })
+export const OneContact = Type.Object(
+  { status: string('OK'), contact: ContactWire },
+  { title: 'ContactAnswer' },
+)
+export const Status = Type.Object({ status: string('OK') }, { title: 'StatusAnswer' })
 
 /** Confined tokens see the contacts of their lines. */
 export const contactRoute = routesOf('Contacts', { access: 'account', confined: 'to its lines' })

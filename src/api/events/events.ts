@@ -15,6 +15,7 @@ export function registerEvents(app: Routes, ctx: Ctx, mayStay: MayStay): void {
   registerFeed(app, ctx, mayStay, {
     url: '/api/v2/events',
     tag: 'Events',
+    operationId: 'followEvents',
     summary: 'Follow the events of the account',
     contents: '`event` its type, `data` its envelope',
     types: `Types to send, comma-separated, or all. Default: ${STREAM_TYPES.join(', ')}. Further types: ${OTHER_TYPES.join(', ')}`,

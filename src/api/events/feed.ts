@@ -24,6 +24,7 @@ const MAX_WAITING_BYTES = 256 * 1024
 export interface Feed {
   url: string
   tag: string
+  operationId: string
   summary: string
   /** Description of the `event` and `data` fields of the stream, for the API document. */
   contents: string
@@ -41,6 +42,7 @@ export function registerFeed(app: Routes, ctx: Ctx, mayStay: MayStay, feed: Feed
   app.get(
     feed.url,
     routesOf(feed.tag, { access: 'account' })({
+      operationId: feed.operationId,
       summary: feed.summary,
       description: [
         `Server-sent events: \`id\` is the sequence number of the event in the account, ${feed.contents}.`,

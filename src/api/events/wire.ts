@@ -12,18 +12,21 @@ import { toRecord } from '../messages/wire.js'
 
 /** Events as the stream shows them. */
 
-export const EventWire = Type.Object({
-  version: integer('Version of this envelope: 1'),
-  id: string('Unique id of the event in streams and webhooks; use it to detect repeats'),
-  type: string('What happened'),
-  occurred_at: string('When, ISO 8601'),
-  data: Type.Unsafe<object>({
-    type: 'object',
-    additionalProperties: true,
-    description:
-      'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. contact.opted_out, contact.opted_in: number, sendblue_number, after STOP or START on that line. verification.*: verification_sid, status. recovery.gap: from, to',
-  }),
-})
+export const EventWire = Type.Object(
+  {
+    version: integer('Version of this envelope: 1'),
+    id: string('Unique id of the event in streams and webhooks; use it to detect repeats'),
+    type: string('What happened'),
+    occurred_at: string('When, ISO 8601'),
+    data: Type.Unsafe<object>({
+      type: 'object',
+      additionalProperties: true,
+      description:
+        'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. contact.opted_out, contact.opted_in: number, sendblue_number, after STOP or START on that line. verification.*: verification_sid, status. recovery.gap: from, to',
+    }),
+  },
+  { title: 'Event' },
+)
 
 export function envelope({ db }: Pick<Ctx, 'db'>, event: Event, subjects: EventSubjects, account: Account) {
   return {

@@ -36,6 +36,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/groups/:group_id',
     route({
+      operationId: 'getGroup',
       summary: 'Retrieve a group',
       params: Params,
       response: { 200: Type.Object({ status: string('OK'), data: GroupWire }) },
@@ -55,9 +56,11 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/groups/:group_id/name',
     route({
+      operationId: 'renameGroup',
       summary: 'Rename a group',
       description: 'Answers when the phones of the group show the name. Repeating the request is safe.',
       params: Params,
+      example: { group_name: 'Weekend' },
       body: Type.Object({
         group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),
         from_number: ActingLine,

@@ -23,22 +23,25 @@ const Numbers = strings(
 const { from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
   SEND_FIELDS
 
-const GroupSendBody = Type.Object({
-  from_number,
-  numbers: optional(Numbers),
-  group_id: optional(
-    string(
-      'An existing group on that line, instead of numbers. If numbers is also given, it must name the members of this group.',
+const GroupSendBody = Type.Object(
+  {
+    from_number,
+    numbers: optional(Numbers),
+    group_id: optional(
+      string(
+        'An existing group on that line, instead of numbers. If numbers is also given, it must name the members of this group.',
+      ),
     ),
-  ),
-  content,
-  media_url,
-  send_style,
-  status_callback,
-  reply_to,
-  seat_id,
-  send_at,
-})
+    content,
+    media_url,
+    send_style,
+    status_callback,
+    reply_to,
+    seat_id,
+    send_at,
+  },
+  { title: 'NewGroupMessage' },
+)
 
 const GROUP_SEND_ALIASES = {
   from_number: SEND_ALIASES.from_number,
@@ -55,10 +58,16 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     '/api/send-group-message',
     route({
       unaudited: 'message',
+      operationId: 'sendGroupMessage',
       summary: 'Send a message to a group',
       description:
         'The first message to a set of people creates their group. When a member does not use iMessage, the message goes out as group MMS if the line can send it (service is then SMS), and otherwise ends as ERROR that names the member. When a member has opted out, the message is not sent.',
       aliases: GROUP_SEND_ALIASES,
+      example: {
+        from_number: '+12025550100',
+        numbers: ['+12025550101', '+12025550102'],
+        content: 'Hello both',
+      },
       body: GroupSendBody,
       response: { 202: GroupMessageResponse },
     }),
@@ -82,10 +91,12 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/create-group',
     route({
+      operationId: 'createGroup',
       summary: 'Create a group',
       description:
         'Creates the group on the phones without a message. When these people already have a group on this line, returns that group unchanged.',
       aliases: { from_number: SEND_ALIASES.from_number },
+      example: { from_number: '+12025550100', numbers: ['+12025550101', '+12025550103'], name: 'Weekend' },
       body: Type.Object({ from_number, numbers: Numbers, name: optional(GroupName) }),
       response: {
         200: Type.Object({
@@ -122,10 +133,12 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/modify-group',
     route({
+      operationId: 'modifyGroup',
       summary: 'Add a person to a group, or remove one',
       description:
         'Answers when the phones of the group show the change. Adding a member or removing a non-member is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
       aliases: ACTOR_ALIASES,
+      example: { group_id: '{group_id}', modify_type: 'add_recipient', number: '+12025550104' },
       body: Type.Object({
         group_id: string('The group', { minLength: 1 }),
         modify_type: oneOf<'add_recipient' | 'remove_recipient'>(

@@ -32,15 +32,20 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
     scope.post(
       '/api/v2/groups/:group_id/photo',
       route({
+        operationId: 'setGroupPhoto',
         summary: "Change a group's photo",
         description:
           'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. Trunkline stores a copy and returns its URL. Instead of a URL, the photo can be sent as the part "file" of a multipart form.',
         consumes: ['application/json', 'multipart/form-data'],
         params: Params,
-        body: Type.Object({
-          photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null removes the photo'),
-          from_number: ActingLine,
-        }),
+        example: { photo_url: null },
+        body: Type.Object(
+          {
+            photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null removes the photo'),
+            from_number: ActingLine,
+          },
+          { title: 'NewGroupPhoto' },
+        ),
         response: { 200: PhotoAnswer },
         beforeValidation: async (request: FastifyRequest) => {
           if (request.isMultipart()) await readForm(request)

@@ -32,31 +32,34 @@ export const GroupPhotoWire = Type.Unsafe<{ photo_guid: string; url: string } | 
   required: ['photo_guid', 'url'],
 })
 
-export const GroupWire = Type.Object({
-  group_id: string('The group'),
-  group_name: string('Name of the group; empty without one'),
-  group_photo: GroupPhotoWire,
-  created_at: string('When it was created, ISO 8601'),
-  updated_at: string('When its members, name or photo last changed'),
-  latest_comm_at: nullable('string', 'Time of its newest message'),
-  latest_message_id: nullable('string', 'Handle of its newest message'),
-  worker_group_id: nullable('string', "The carrier's id of the chat, when known"),
-  participant_numbers: strings(
-    'Phone numbers of the members; members with an e-mail address are only in participants',
-  ),
-  participants: Type.Array(
-    Type.Object({
-      participant_id: string('Unique for this person in this group'),
-      handle: string('Phone number or e-mail address'),
-      phone: nullable('string', 'Phone number, E.164'),
-      name: nullable('string', 'Name of the contact, if there is one'),
-      type: string('contact'),
-      contact_id: nullable('string', 'Id of the contact, if there is one'),
-      seat_id: nullable('string', 'Always null: seats are not members of groups'),
-    }),
-    { description: 'All members except the line' },
-  ),
-})
+export const GroupWire = Type.Object(
+  {
+    group_id: string('The group'),
+    group_name: string('Name of the group; empty without one'),
+    group_photo: GroupPhotoWire,
+    created_at: string('When it was created, ISO 8601'),
+    updated_at: string('When its members, name or photo last changed'),
+    latest_comm_at: nullable('string', 'Time of its newest message'),
+    latest_message_id: nullable('string', 'Handle of its newest message'),
+    worker_group_id: nullable('string', "The carrier's id of the chat, when known"),
+    participant_numbers: strings(
+      'Phone numbers of the members; members with an e-mail address are only in participants',
+    ),
+    participants: Type.Array(
+      Type.Object({
+        participant_id: string('Unique for this person in this group'),
+        handle: string('Phone number or e-mail address'),
+        phone: nullable('string', 'Phone number, E.164'),
+        name: nullable('string', 'Name of the contact, if there is one'),
+        type: string('contact'),
+        contact_id: nullable('string', 'Id of the contact, if there is one'),
+        seat_id: nullable('string', 'Always null: seats are not members of groups'),
+      }),
+      { description: 'All members except the line' },
+    ),
+  },
+  { title: 'Group' },
+)
 
 /** `contacts` holds the members' contacts that the caller may see, by phone. */
 export function groupWire(

@@ -43,17 +43,23 @@ function body(
   status: number,
   { details, reason, errorCode }: AppError['options'] = {},
 ) {
-  const path = request.url
-  if (path.startsWith('/v3/') || path.startsWith('/admin/') || path.startsWith('/sim/')) {
-    return { error: { code, message, ...(details === undefined ? {} : { details }) } }
-  }
-  const onMessages = /^\/api\/(send-|status|messages?\/|v2\/messages)/.test(path) && status !== 401
+  const family = errorFamilyOf(request.url, status)
+  if (family === 'coded') return { error: { code, message, ...(details === undefined ? {} : { details }) } }
   return {
     status: 'ERROR',
     message,
-    ...(onMessages ? { error_code: errorCode ?? messageCode(status), error_message: message } : {}),
+    ...(family === 'message' ? { error_code: errorCode ?? messageCode(status), error_message: message } : {}),
     ...(reason === undefined ? {} : { error: reason, error_message: message }),
   }
+}
+
+/** The shapes of error bodies: own routes have a code, routes about messages a number. */
+export type ErrorFamily = 'coded' | 'message' | 'plain'
+
+export function errorFamilyOf(path: string, status: number): ErrorFamily {
+  if (/^\/(v3|admin|sim)\//.test(path)) return 'coded'
+  const isAboutMessages = /^\/api\/(send-|status|messages?\/|v2\/messages)/.test(path)
+  return isAboutMessages && status !== 401 ? 'message' : 'plain'
 }
 
 function messageCode(status: number): number {

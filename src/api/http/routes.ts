@@ -31,6 +31,13 @@ export interface RouteSchema extends FastifySchema {
   optionalBody?: boolean
   /** Changes or checks the body after its older names are replaced and before its schema is checked. */
   beforeValidation?: BodyHook
+  /**
+   * A body that succeeds in the default world when it is sent as shown. A name in braces, such as {group_id}, stands
+   * for an id that an earlier answer gave.
+   */
+  example?: object
+  /** Refusals beyond those of every route, by status, and when they happen. */
+  errors?: Readonly<Record<number, string>>
   /** Why the route writes no audit log, although it is no GET. */
   unaudited?: FastifyContextConfig['unaudited']
 }
@@ -52,6 +59,8 @@ export function routesOf(tag: string, access: FastifyContextConfig) {
       optionalBody: mayBeEmpty = false,
       beforeValidation,
       unaudited,
+      example,
+      errors,
       ...schema
     } = route
     return {
@@ -66,7 +75,12 @@ export function routesOf(tag: string, access: FastifyContextConfig) {
         ...(aliases ? [withAliases(aliases, objects)] : []),
         ...(beforeValidation ? [beforeValidation] : []),
       ],
-      schema: { tags: [tag], ...schema } as unknown as S,
+      schema: {
+        tags: [tag],
+        ...schema,
+        ...(example ? { 'x-example': example } : {}),
+        ...(errors ? { 'x-errors': errors } : {}),
+      } as unknown as S,
     }
   }
 }

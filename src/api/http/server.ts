@@ -3,7 +3,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { importModule } from '../../base/import.js'
 import { createLimiter } from '../../base/limiter.js'
-import { VERSION } from '../../base/version.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { registerAccount } from '../accounts/account.js'
@@ -32,6 +31,7 @@ import { registerContactConsent } from '../contacts/consent.js'
 import { registerContacts } from '../contacts/contacts.js'
 import { registerContactCreate } from '../contacts/create.js'
 import { registerLegacyContacts } from '../contacts/legacy.js'
+import { DOCUMENT } from '../document/document.js'
 import { registerEvents } from '../events/events.js'
 import { registerGroupDetails } from '../groups/details.js'
 import { registerGroups } from '../groups/groups.js'
@@ -184,33 +184,10 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   })
 
   if (options.document)
-    await app.register((await importModule<typeof import('@fastify/swagger')>('@fastify/swagger')).default, {
-      openapi: {
-        openapi: '3.1.0',
-        info: {
-          title: 'Trunkline',
-          version: VERSION,
-          description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.',
-        },
-        components: {
-          securitySchemes: {
-            keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },
-            keySecret: { type: 'apiKey', in: 'header', name: 'sb-api-secret-key' },
-            token: {
-              type: 'http',
-              scheme: 'bearer',
-              description: 'A temporary token, see POST /v3/auth/tokens',
-            },
-            basic: {
-              type: 'http',
-              scheme: 'basic',
-              description: "A key's id as user and its secret as password, on the routes that list it",
-            },
-          },
-        },
-        security: [{ keyId: [], keySecret: [] }, { token: [] }],
-      },
-    })
+    await app.register(
+      (await importModule<typeof import('@fastify/swagger')>('@fastify/swagger')).default,
+      DOCUMENT,
+    )
   await app.register(async (routes) => {
     registerDocs(routes)
     registerOps(routes, ctx, options)

@@ -17,31 +17,35 @@ const route = routesOf('Conversations', { access: 'account', confined: 'to its l
 
 const PREVIEW = 140
 
-const ConversationWire = Type.Object({
-  conversation: string("The contact's number, or the id of the group"),
-  line: string('The line, E.164'),
-  line_id: string('Id of the line'),
-  group_id: string('Group id; empty outside groups'),
-  name: nullable('string', "The contact's or the group's name; null when it has none"),
-  participants: strings('Members of the conversation without the line'),
-  last_activity_at: string('When its latest message was accepted or stored, ISO 8601'),
-  awaits_reply: boolean('Whether the last message is inbound'),
-  held_until: nullable('string', 'Until when the conversation is held because of a message loop'),
-  last_message: Type.Object({
-    message_handle: string('Unique identifier of the message'),
-    is_outbound: boolean('Direction'),
-    status: oneOf(STATUSES, 'Status'),
-    service: oneOf(SERVICES, 'Service'),
-    preview: string(`Text, cut after ${PREVIEW} characters`),
-    has_media: boolean('Whether the message has media'),
-    from_number: string('Sender'),
-  }),
-})
+const ConversationWire = Type.Object(
+  {
+    conversation: string("The contact's number, or the id of the group"),
+    line: string('The line, E.164'),
+    line_id: string('Id of the line'),
+    group_id: string('Group id; empty outside groups'),
+    name: nullable('string', "The contact's or the group's name; null when it has none"),
+    participants: strings('Members of the conversation without the line'),
+    last_activity_at: string('When its latest message was accepted or stored, ISO 8601'),
+    awaits_reply: boolean('Whether the last message is inbound'),
+    held_until: nullable('string', 'Until when the conversation is held because of a message loop'),
+    last_message: Type.Object({
+      message_handle: string('Unique identifier of the message'),
+      is_outbound: boolean('Direction'),
+      status: oneOf(STATUSES, 'Status'),
+      service: oneOf(SERVICES, 'Service'),
+      preview: string(`Text, cut after ${PREVIEW} characters`),
+      has_media: boolean('Whether the message has media'),
+      from_number: string('Sender'),
+    }),
+  },
+  { title: 'Conversation' },
+)
 
 export function registerConversations(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/conversations',
     route({
+      operationId: 'listConversations',
       summary: 'List conversations',
       description:
         'Conversations of the lines, latest activity first. A page reads at most 5000 messages and may hold fewer conversations than requested; there are more while next_cursor is not null. A token confined to some lines sees only those lines.',

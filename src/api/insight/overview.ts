@@ -22,74 +22,78 @@ const durations = (description: string) =>
       is_cut: boolean('Only the newest 10000 messages were measured'),
       median_ms: median,
       p95_ms: p95,
-      steps: Type.Array(Type.Object({ at, median_ms: median, p95_ms: p95 })),
+      steps: Type.Array(Type.Object({ at, median_ms: median, p95_ms: p95 }, { title: 'DurationStep' })),
     },
-    { description: `${description}, without scheduled messages` },
+    { title: 'Durations', description: `${description}, without scheduled messages` },
   )
 
-const OverviewWire = Type.Object({
-  window: string('The requested window'),
-  from: string('Beginning of the first step, ISO 8601'),
-  to: string('End of the window'),
-  step_ms: count('Length of a step'),
-  sends: Type.Object(
-    {
-      is_cut: boolean('Only the newest 10000 messages were counted'),
-      steps: Type.Array(
-        Type.Object({
-          at,
-          delivered: count('Delivered'),
-          sent: count('With the carrier'),
-          waiting: count('Not sent yet'),
-          failed: count('Failed'),
-          imessage: count('By iMessage'),
-          rcs: count('By RCS'),
-          sms: count('By SMS'),
-          received: count('Received'),
-        }),
-      ),
-    },
-    { description: 'Messages by acceptance time and current status' },
-  ),
-  queue: durations('From acceptance to the carrier'),
-  delivery: durations('From acceptance to delivery'),
-  webhooks: Type.Object(
-    {
-      delivered: count('Acknowledged by the receiver'),
-      failed: count('Failed'),
-      pending: count('Waiting for an attempt'),
-      canceled: count('Canceled'),
-      attempts: count('Number of attempts'),
-      success_rate: nullable('number', 'Share of delivered among delivered and failed, 0 to 1'),
-      is_cut: boolean('Only the newest 10000 deliveries were counted'),
-      steps: Type.Array(
-        Type.Object({
-          at,
-          delivered: count('Delivered'),
-          failed: count('Failed'),
-          pending: count('Pending'),
-        }),
-      ),
-    },
-    { description: 'Webhook deliveries' },
-  ),
-  lines: Type.Array(
-    Type.Object({
-      line_id: string('Id of the line'),
-      number: string('The line, E.164'),
-      status: string('As in GET /v3/lines'),
-      pace_per_second: count('Maximum messages per second; 0: no limit'),
-      queue: QueueWire,
-    }),
-    { description: 'Current queue of each line' },
-  ),
-})
+const OverviewWire = Type.Object(
+  {
+    window: string('The requested window'),
+    from: string('Beginning of the first step, ISO 8601'),
+    to: string('End of the window'),
+    step_ms: count('Length of a step'),
+    sends: Type.Object(
+      {
+        is_cut: boolean('Only the newest 10000 messages were counted'),
+        steps: Type.Array(
+          Type.Object({
+            at,
+            delivered: count('Delivered'),
+            sent: count('With the carrier'),
+            waiting: count('Not sent yet'),
+            failed: count('Failed'),
+            imessage: count('By iMessage'),
+            rcs: count('By RCS'),
+            sms: count('By SMS'),
+            received: count('Received'),
+          }),
+        ),
+      },
+      { description: 'Messages by acceptance time and current status' },
+    ),
+    queue: durations('From acceptance to the carrier'),
+    delivery: durations('From acceptance to delivery'),
+    webhooks: Type.Object(
+      {
+        delivered: count('Acknowledged by the receiver'),
+        failed: count('Failed'),
+        pending: count('Waiting for an attempt'),
+        canceled: count('Canceled'),
+        attempts: count('Number of attempts'),
+        success_rate: nullable('number', 'Share of delivered among delivered and failed, 0 to 1'),
+        is_cut: boolean('Only the newest 10000 deliveries were counted'),
+        steps: Type.Array(
+          Type.Object({
+            at,
+            delivered: count('Delivered'),
+            failed: count('Failed'),
+            pending: count('Pending'),
+          }),
+        ),
+      },
+      { description: 'Webhook deliveries' },
+    ),
+    lines: Type.Array(
+      Type.Object({
+        line_id: string('Id of the line'),
+        number: string('The line, E.164'),
+        status: string('As in GET /v3/lines'),
+        pace_per_second: count('Maximum messages per second; 0: no limit'),
+        queue: QueueWire,
+      }),
+      { description: 'Current queue of each line' },
+    ),
+  },
+  { title: 'Overview' },
+)
 
 export function registerOverview(app: Routes, ctx: Ctx): void {
   const overviews = createOverviews(ctx)
   app.get(
     '/v3/overview',
     route({
+      operationId: 'getOverview',
       summary: 'Show an overview of the account',
       description:
         'Sends by status and service, time to delivery, webhooks and queues. is_cut is true where only the newest rows were counted. Cached for up to two seconds.',

@@ -22,6 +22,7 @@ export function registerSearch(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/search',
     route({
+      operationId: 'searchMessages',
       summary: 'Search messages',
       description: `Newest first. ${LANGUAGE} One request searches at most ${LOOKED_AT} messages; continue with next_cursor. At most 100 requests in 10 seconds per account. A token confined to some lines searches only those lines.`,
       querystring: Type.Object({

@@ -63,6 +63,7 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
           schema: {
             hide: url.endsWith('*'),
             tags: ['Operations'],
+            operationId: `receiveCallbackBy${method}`,
             summary: 'Receive a callback from a carrier',
             description: 'For carriers only: the line gives them this URL. The carrier may append a path.',
             params: Params,

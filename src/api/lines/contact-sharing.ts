@@ -25,14 +25,17 @@ const route = routesOf('Contact sharing', { access: 'account', confined: 'to its
 const fromNumber = string('A dedicated Mac line, E.164', { examples: ['+12025550100'] })
 const name = (description: string) => optional(string(`${description}; empty removes it`, { maxLength: 100 }))
 
-const ProfileBody = Type.Object({
-  fromNumber,
-  firstName: name('First name'),
-  lastName: name('Last name'),
-  displayName: name('Display name; default: first and last name'),
-  photoUrl: optional(string('HTTPS URL of a JPEG or PNG, at most 5 MB', { maxLength: 2048 })),
-  clearPhoto: optional(boolean('true removes the photo')),
-})
+const ProfileBody = Type.Object(
+  {
+    fromNumber,
+    firstName: name('First name'),
+    lastName: name('Last name'),
+    displayName: name('Display name; default: first and last name'),
+    photoUrl: optional(string('HTTPS URL of a JPEG or PNG, at most 5 MB', { maxLength: 2048 })),
+    clearPhoto: optional(boolean('true removes the photo')),
+  },
+  { title: 'ProfileChange' },
+)
 const LineBody = Type.Object({ fromNumber })
 const ShareBody = Type.Object({
   fromNumber,
@@ -51,35 +54,46 @@ const PROFILE_ALIASES = {
 const SHARE_ALIASES = { ...LINE_ALIASES, toNumber: ['to_number', 'number'] } as const
 
 const status = string('OK')
-const ProfileWire = Type.Object({
-  hasProfile: boolean('Whether the line has a name or a photo'),
-  sharingEnabled: boolean('Whether the line shows them'),
-  firstName: nullable('string', 'First name'),
-  lastName: nullable('string', 'Last name'),
-  displayName: nullable('string', 'Display name'),
-  hasPhoto: boolean('Whether the line has a photo'),
-  publishRecordPresent: boolean('Whether the carrier has stored them'),
-})
+export const ProfileWire = Type.Object(
+  {
+    hasProfile: boolean('Whether the line has a name or a photo'),
+    sharingEnabled: boolean('Whether the line shows them'),
+    firstName: nullable('string', 'First name'),
+    lastName: nullable('string', 'Last name'),
+    displayName: nullable('string', 'Display name'),
+    hasPhoto: boolean('Whether the line has a photo'),
+    publishRecordPresent: boolean('Whether the carrier has stored them'),
+  },
+  { title: 'Profile' },
+)
 const profileWire = renderer<ReturnType<typeof profileOf>>()(ProfileWire, {
   publishRecordPresent: ({ hasProfile }) => hasProfile,
 })
 
-const AcceptedWire = Type.Object({
-  status,
-  request_id: string('Id of the request in its contact_profile event'),
-  data: ProfileWire,
-})
+const AcceptedWire = Type.Object(
+  {
+    status,
+    request_id: string('Id of the request in its contact_profile event'),
+    data: ProfileWire,
+  },
+  { title: 'AcceptedProfile' },
+)
 
 export function registerContactSharing(app: Routes, ctx: Ctx): void {
-  for (const url of ['/api/v2/contact-sharing/profile', '/api/v2/contact-profile']) {
+  for (const [url, operationId] of [
+    ['/api/v2/contact-sharing/profile', 'setProfile'],
+    ['/api/v2/contact-profile', 'setProfileAtOlderPath'],
+  ] as const) {
     app.post(
       url,
       route({
+        operationId,
         summary: 'Change the name and photo of a line',
         description:
           'Answers when the change is stored; the event contact_profile.completed or contact_profile.failed reports the result. `data` shows the profile after the change. Dedicated Mac lines only.',
         deprecated: url.endsWith('contact-profile'),
         aliases: PROFILE_ALIASES,
+        example: { fromNumber: '+12025550100', firstName: 'Trunk', lastName: 'Line' },
         body: ProfileBody,
         response: { 202: AcceptedWire },
       }),
@@ -98,9 +112,11 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   app.delete(
     '/api/v2/contact-sharing/profile',
     route({
+      operationId: 'removeProfile',
       summary: 'Remove the name and photo of a line',
       description: 'Stored and carried out like a change. Dedicated Mac lines only.',
       aliases: LINE_ALIASES,
+      example: { fromNumber: '+12025550100' },
       body: LineBody,
       response: { 202: AcceptedWire },
     }),
@@ -118,6 +134,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/contact-sharing/state',
     route({
+      operationId: 'getProfile',
       summary: 'Show the name and photo of a line',
       description: 'Dedicated Mac lines only.',
       querystring: Type.Object({
@@ -136,10 +153,12 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contact-sharing/share',
     route({
+      operationId: 'shareProfile',
       summary: 'Share the name and photo of a line with a person',
       description:
         'Needs an iMessage conversation with the person. Shares at most once in 24 hours per person and line; further requests are answered without effect. Dedicated Mac lines only.',
       aliases: SHARE_ALIASES,
+      example: { fromNumber: '+12025550100', toNumber: '+12025550101' },
       body: ShareBody,
       response: {
         200: Type.Object({

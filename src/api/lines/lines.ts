@@ -11,27 +11,31 @@ import { nullable, oneOf, string, strings } from '../http/schemas.js'
 const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
 const accountRoute = routesOf('Lines', { access: 'account' })
 
-const LineState = Type.Object({
-  worker_id: string('Id of the line'),
-  sendblue_number: nullable('string', 'The line, E.164'),
-  status: oneOf(
-    ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
-    'Last status that the line reported. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
-  ),
-  assignment: oneOf(
-    ['assigned', 'shared', 'grace_period'],
-    'assigned: only this account uses the line. shared: other accounts use it, too. grace_period: removed from the account but usable until effective_until; Trunkline removes lines at once and never returns this value.',
-  ),
-  status_changed_at: nullable('string', 'When the status last changed; null while UNKNOWN'),
-  degraded_since: nullable('string', 'Since when the line is DEGRADED; null when it is not'),
-  effective_until: nullable('string', 'End of the grace period; always null'),
-  blocked_at: nullable('string', 'Since when the line is blocked from sending; its status is then OFFLINE'),
-})
+const LineState = Type.Object(
+  {
+    worker_id: string('Id of the line'),
+    sendblue_number: nullable('string', 'The line, E.164'),
+    status: oneOf(
+      ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
+      'Last status that the line reported. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
+    ),
+    assignment: oneOf(
+      ['assigned', 'shared', 'grace_period'],
+      'assigned: only this account uses the line. shared: other accounts use it, too. grace_period: removed from the account but usable until effective_until; Trunkline removes lines at once and never returns this value.',
+    ),
+    status_changed_at: nullable('string', 'When the status last changed; null while UNKNOWN'),
+    degraded_since: nullable('string', 'Since when the line is DEGRADED; null when it is not'),
+    effective_until: nullable('string', 'End of the grace period; always null'),
+    blocked_at: nullable('string', 'Since when the line is blocked from sending; its status is then OFFLINE'),
+  },
+  { title: 'LineState' },
+)
 
 export function registerLines(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/lines',
     route({
+      operationId: 'listLines',
       summary: 'List lines',
       description: 'The numbers to send from. A token confined to some lines sees only those lines.',
       response: { 200: Type.Object({ numbers: strings('E.164, dedicated lines before shared ones') }) },
@@ -47,6 +51,7 @@ export function registerLines(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/lines/state',
     accountRoute({
+      operationId: 'listLineStates',
       summary: 'Status of the lines',
       description:
         'The lines of the account and when each last changed its status. Every process gives the same answer.',

@@ -16,38 +16,45 @@ export const QueueWire = Type.Object(
     oldest_at: nullable('string', 'Since when the oldest message waits, ISO 8601'),
     oldest_age_ms: nullable('integer', 'Age of the oldest message in milliseconds'),
   },
-  { description: 'Messages waiting on the line, without scheduled ones' },
+  { title: 'LineQueue', description: 'Messages waiting on the line, without scheduled ones' },
 )
 
-const LineWire = Type.Object({
-  line_id: string('Id of the line'),
-  number: string('The line, E.164'),
-  kind: string('dedicated: only this account uses the line. shared: other accounts use it, too'),
-  driver: string('Driver'),
-  status: oneOf(['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'], 'As in GET /api/v2/lines/state'),
-  status_detail: nullable('string', 'Detail of the status, from the driver'),
-  status_changed_at: nullable('string', 'When the status last changed, ISO 8601'),
-  blocked_at: nullable('string', 'Since when the line is blocked from sending'),
-  services: strings('Services that the line can send by'),
-  features: strings('Further features of the line'),
-  pace_per_second: integer('Maximum messages per second; 0: no limit'),
-  sent_last_second: integer('Messages that the line sent in the last second, for all accounts'),
-  queue: QueueWire,
-  today: Type.Object(
-    {
-      sent: integer('Sent messages, whether delivered or not'),
-      failed: integer('Failed'),
-      received: integer('Received'),
-    },
-    { description: "The account's messages on the line since midnight UTC" },
-  ),
-  forwarding_number: nullable('string', 'Number that calls to the line are forwarded to; null when not set'),
-})
+const LineWire = Type.Object(
+  {
+    line_id: string('Id of the line'),
+    number: string('The line, E.164'),
+    kind: string('dedicated: only this account uses the line. shared: other accounts use it, too'),
+    driver: string('Driver'),
+    status: oneOf(['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'], 'As in GET /api/v2/lines/state'),
+    status_detail: nullable('string', 'Detail of the status, from the driver'),
+    status_changed_at: nullable('string', 'When the status last changed, ISO 8601'),
+    blocked_at: nullable('string', 'Since when the line is blocked from sending'),
+    services: strings('Services that the line can send by'),
+    features: strings('Further features of the line'),
+    pace_per_second: integer('Maximum messages per second; 0: no limit'),
+    sent_last_second: integer('Messages that the line sent in the last second, for all accounts'),
+    queue: QueueWire,
+    today: Type.Object(
+      {
+        sent: integer('Sent messages, whether delivered or not'),
+        failed: integer('Failed'),
+        received: integer('Received'),
+      },
+      { description: "The account's messages on the line since midnight UTC" },
+    ),
+    forwarding_number: nullable(
+      'string',
+      'Number that calls to the line are forwarded to; null when not set',
+    ),
+  },
+  { title: 'LineReport' },
+)
 
 export function registerLineReport(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/lines',
     route({
+      operationId: 'listLineReports',
       summary: 'List lines with health, queue and pace',
       description:
         "Dedicated lines before shared ones. A token confined to some lines sees only those lines. Queues and totals count only this account's messages.",

@@ -44,6 +44,7 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
   app.get(
     '/api/location',
     route({
+      operationId: 'listLocations',
       summary: 'List locations shared with a line',
       description: 'Dedicated Mac lines only.',
       querystring: FromQuery,
@@ -58,6 +59,7 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
   app.get(
     '/api/location/:number',
     route({
+      operationId: 'getLocation',
       summary: 'Show the location of a person',
       description: 'Known only while the person shares it with the line. Dedicated Mac lines only.',
       params: NumberParams,
@@ -75,10 +77,12 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
     '/api/request-location',
     route({
       unaudited: 'message',
+      operationId: 'requestLocation',
       summary: 'Ask a person to share their location',
       description:
         'Queued like any other iMessage. If the person accepts, an inbound message of message_type location follows. Dedicated Mac lines only.',
       aliases: REQUEST_ALIASES,
+      example: { from_number: '+12025550100', number: '+12025550101' },
       body: Type.Object({
         from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
         number: string('The person, E.164', { examples: ['+12025550101'] }),
@@ -117,6 +121,7 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
   app.get(
     '/api/location/:number/watch',
     route({
+      operationId: 'watchLocation',
       summary: 'Follow the location of a person',
       description:
         'Server-sent events: `ready`, then `location` at once and after every change, and at the end `complete` with a reason, or `error`. A comment follows every 15 seconds. The stream stays open while the person does not share yet. Dedicated Mac lines only.',

@@ -26,7 +26,7 @@ const Entry = Type.Object(
     expiresAt: optional(string('When the sharing ends; omitted when it has no end')),
     refreshError: optional(string('Why the location could not be refreshed')),
   },
-  { description: 'Location of the person; omitted when unknown' },
+  { title: 'Location', description: 'Location of the person; omitted when unknown' },
 )
 
 export const StateWire = oneOf<ContactLocation['state']>(
@@ -41,17 +41,20 @@ export const PlaceWire = {
 }
 
 /** The events of a location stream. Published clients drop the event's name, so the fields must tell them apart. */
-export const WatchWire = Type.Object({
-  status: oneOf<'OK' | 'ERROR'>(['OK', 'ERROR'], 'ERROR only in `error`'),
-  from_number: string('The line'),
-  number: string('The person'),
-  state: optional(StateWire),
-  location: optional(Entry),
-  reason: optional(
-    string('Only in `complete`: sharing_ended, authorization_revoked, worker_disconnected or watch_ended'),
-  ),
-  message: optional(string('Only in `error`: what went wrong')),
-})
+export const WatchWire = Type.Object(
+  {
+    status: oneOf<'OK' | 'ERROR'>(['OK', 'ERROR'], 'ERROR only in `error`'),
+    from_number: string('The line'),
+    number: string('The person'),
+    state: optional(StateWire),
+    location: optional(Entry),
+    reason: optional(
+      string('Only in `complete`: sharing_ended, authorization_revoked, worker_disconnected or watch_ended'),
+    ),
+    message: optional(string('Only in `error`: what went wrong')),
+  },
+  { title: 'LocationNews' },
+)
 
 export function placeWire({ number, state, location }: ContactLocation) {
   return { number, state, ...(location ? { location: entryWire(location) } : {}) }

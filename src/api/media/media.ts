@@ -20,6 +20,7 @@ export function registerMedia(app: Routes, ctx: Ctx): void {
     config: { access: 'open' },
     schema: {
       tags: ['Media'],
+      operationId: 'getMedia',
       summary: 'Fetch media',
       description:
         'Needs no key: the name is unguessable. Supports Range. Inbound media is stored for 30 days.',

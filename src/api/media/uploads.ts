@@ -14,12 +14,15 @@ import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
 /** Media belongs to the account, so a confined token may store what it is about to send. */
 const route = routesOf('Media', { access: 'account', confined: 'to its lines', isStreamed: true })
 
-const StoredMedia = Type.Object({
-  status: string('OK'),
-  message: string('What happened'),
-  media_url: string('URL of the media, for media_url of a message; ends in its file extension'),
-  mediaObjectId: string('Id of the media'),
-})
+const StoredMedia = Type.Object(
+  {
+    status: string('OK'),
+    message: string('What happened'),
+    media_url: string('URL of the media, for media_url of a message; ends in its file extension'),
+    mediaObjectId: string('Id of the media'),
+  },
+  { title: 'StoredMedia' },
+)
 
 const URL_ALIASES = { media_url: ['mediaUrl', 'mediaURL'] } as const
 
@@ -27,9 +30,11 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
   app.post(
     '/api/upload-media-object',
     route({
+      operationId: 'uploadMediaFromUrl',
       summary: 'Store media from a URL',
       description: 'At most 100 MB, fetched within 30 seconds.',
       aliases: URL_ALIASES,
+      example: { media_url: 'http://127.0.0.1:4040/docs/static/favicon-32x32.png' },
       body: Type.Object({ media_url: string('HTTPS URL of the file') }),
       response: { 201: StoredMedia },
     }),
@@ -54,6 +59,7 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
     scope.post<{ Reply: Static<typeof StoredMedia> }>(
       '/api/upload-file',
       route({
+        operationId: 'uploadFile',
         summary: 'Upload a file',
         description: 'One file of at most 100 MB as the part "file" of a multipart form.',
         consumes: ['multipart/form-data'],

@@ -23,7 +23,7 @@ export const LayoutWire = Type.Object(
       string('HTTPS preview image: JPEG, PNG, HEIC, HEIF or WebP, up to 10 MB', { minLength: 1 }),
     ),
   },
-  { description: 'Visible fields of the card' },
+  { title: 'AppCardLayout', description: 'Visible fields of the card' },
 )
 
 const CARD_URL =
@@ -69,7 +69,7 @@ export const AppCardWire = Type.Object(
     balloonBundleId: optional(string('Name of the extension in Messages; only for inbound cards')),
     revision: optional(integer('Sequence number among the cards received in the session')),
   },
-  { description: 'App Card of the message; omitted without one' },
+  { title: 'AppCard', description: 'App Card of the message; omitted without one' },
 )
 
 export function cardOf(body: Static<typeof AppCardInput>): CardInput {

@@ -19,23 +19,26 @@ const MAX_METADATA = 65_536
 
 const { number, send_style, status_callback, reply_to, seat_id, send_at } = SEND_FIELDS
 
-const CarouselBody = Type.Object({
-  number,
-  from_number: string('The line to send from, a V2 Mac line, E.164', { examples: ['+12025550100'] }),
-  media_urls: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'The images in order: 2 to 20 HTTPS URLs',
-  }),
-  metadata: optional(
-    Type.Unknown({
-      description: 'Your own JSON, up to 65536 characters; returned with the message and in its events',
+const CarouselBody = Type.Object(
+  {
+    number,
+    from_number: string('The line to send from, a V2 Mac line, E.164', { examples: ['+12025550100'] }),
+    media_urls: Type.Array(Type.String({ minLength: 1 }), {
+      description: 'The images in order: 2 to 20 HTTPS URLs',
     }),
-  ),
-  send_style,
-  status_callback,
-  reply_to,
-  seat_id,
-  send_at,
-})
+    metadata: optional(
+      Type.Unknown({
+        description: 'Your own JSON, up to 65536 characters; returned with the message and in its events',
+      }),
+    ),
+    send_style,
+    status_callback,
+    reply_to,
+    seat_id,
+    send_at,
+  },
+  { title: 'NewCarousel' },
+)
 
 const ALIASES = {
   number: SEND_ALIASES.number,
@@ -64,9 +67,15 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-carousel',
     route({
+      operationId: 'sendCarousel',
       summary: 'Send several images as one message',
       description:
         'Needs a V2 Mac line and a recipient on iMessage; never sent by SMS. Send a single image with /api/send-message.',
+      example: {
+        from_number: '+12025550100',
+        number: '+12025550101',
+        media_urls: ['https://example.com/front.jpg', 'https://example.com/back.jpg'],
+      },
       body: CarouselBody,
       response: { 202: MessageResponse },
       beforeValidation: withAliases(ALIASES),

@@ -28,31 +28,34 @@ const LegacyQuery = Type.Object({
   from_date: optional(string('Sent at or after, as YYYY-MM-DD HH:MM:SS in UTC, or ISO 8601')),
 })
 
-const LegacyMessage = Type.Object({
-  date: string('When it was accepted or stored, ISO 8601'),
-  allowSMS: nullable('boolean', 'Kept for older clients; always null'),
-  sendStyle: string('Expressive style; empty when none'),
-  type: string('message, group, location or carousel'),
-  uuid: string('Message handle'),
-  media_url: string('Attached media; empty when none'),
-  content: string('Message text'),
-  number: string('The contact; for a message to a group, all recipients separated by commas'),
-  is_outbound: boolean('Direction'),
-  accountEmail: string('Account identifier'),
-  was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
-  callbackURL: string('status_callback of the send; empty when none'),
-  row_id: nullable('string', 'Kept for older clients; always null'),
-  status: string('Status'),
-  error_message: nullable('string', 'What went wrong'),
-  error_detail: nullable('string', 'Code and text from the carrier'),
-  error_code: nullable('integer', 'Numeric code when failed'),
-  to_number: string('Recipient'),
-  from_number: string('Sender'),
-  date_sent: string('When the carrier got it, ISO 8601'),
-  date_updated: string('When its status last changed, ISO 8601'),
-  phoneID: string('Id of the line'),
-  group_id: string('Group id; empty outside groups'),
-})
+const LegacyMessage = Type.Object(
+  {
+    date: string('When it was accepted or stored, ISO 8601'),
+    allowSMS: nullable('boolean', 'Kept for older clients; always null'),
+    sendStyle: string('Expressive style; empty when none'),
+    type: string('message, group, location or carousel'),
+    uuid: string('Message handle'),
+    media_url: string('Attached media; empty when none'),
+    content: string('Message text'),
+    number: string('The contact; for a message to a group, all recipients separated by commas'),
+    is_outbound: boolean('Direction'),
+    accountEmail: string('Account identifier'),
+    was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
+    callbackURL: string('status_callback of the send; empty when none'),
+    row_id: nullable('string', 'Kept for older clients; always null'),
+    status: string('Status'),
+    error_message: nullable('string', 'What went wrong'),
+    error_detail: nullable('string', 'Code and text from the carrier'),
+    error_code: nullable('integer', 'Numeric code when failed'),
+    to_number: string('Recipient'),
+    from_number: string('Sender'),
+    date_sent: string('When the carrier got it, ISO 8601'),
+    date_updated: string('When its status last changed, ISO 8601'),
+    phoneID: string('Id of the line'),
+    group_id: string('Group id; empty outside groups'),
+  },
+  { title: 'MessageV1' },
+)
 
 function legacyWire(message: Message, account: Account, group?: Group): Static<typeof LegacyMessage> {
   const { lineNumber, error } = message
@@ -88,13 +91,14 @@ const LegacyMessages = Type.Array(LegacyMessage)
 
 /** The message list of the first version of the interface. */
 export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
-  for (const [path, version] of [
-    ['/accounts/messages', 'first version'],
-    ['/api/accounts/messages', 'older path'],
+  for (const [path, operationId, version] of [
+    ['/accounts/messages', 'listMessagesV1', 'first version'],
+    ['/api/accounts/messages', 'listMessagesAtOlderPath', 'older path'],
   ] as const)
     app.get(
       path,
       route({
+        operationId,
         summary: `List messages (${version})`,
         description: 'Newest first. Use GET /api/v2/messages in new programs; both share one rate limit.',
         deprecated: true,

@@ -43,24 +43,27 @@ const MessageRecords = Type.Array(MessageRecord)
 /** `reply_to` may stand beside the card or in it. */
 const CardBody = Type.Object(
   { ...AppCardInput.properties, reply_to: optional(ReplyToInput) },
-  { description: ABOUT_CARD },
+  { title: 'NewAppCard', description: ABOUT_CARD },
 )
 
 const { number, from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
   SEND_FIELDS
 
-const SendBody = Type.Object({
-  number,
-  from_number,
-  content,
-  media_url,
-  send_style,
-  status_callback,
-  reply_to,
-  app_card: optional(CardBody),
-  seat_id,
-  send_at,
-})
+const SendBody = Type.Object(
+  {
+    number,
+    from_number,
+    content,
+    media_url,
+    send_style,
+    status_callback,
+    reply_to,
+    app_card: optional(CardBody),
+    seat_id,
+    send_at,
+  },
+  { title: 'NewMessage' },
+)
 
 export function registerMessages(app: Routes, ctx: Ctx): void {
   async function recordOf(request: FastifyRequest, handle: string) {
@@ -72,11 +75,13 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-message',
     sendRoute({
+      operationId: 'sendMessage',
       summary: 'Send a message',
       description:
         'Answers as soon as the message is stored durably; the line sends it afterwards. Read its status with GET /api/status.',
       aliases: SEND_ALIASES,
       objects: ['app_card', 'app_card.layout', 'app_card.reply_to'],
+      example: { from_number: '+12025550100', number: '+12025550101', content: 'Hello Ada' },
       body: SendBody,
       response: { 202: MessageResponse },
     }),
@@ -104,6 +109,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/status',
     readRoute({
+      operationId: 'getMessageStatus',
       summary: 'Show the status of a message',
       description:
         'Asks the carrier first while the outcome of the send is unknown. An inbound message is DELIVERED: it reached its line.',
@@ -127,6 +133,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/messages',
     readRoute({
+      operationId: 'listMessages',
       summary: 'List messages',
       description: 'At most 100 requests in 10 seconds per account.',
       querystring: ListQuery,
@@ -134,12 +141,15 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
         200: Type.Object({
           status: string('OK'),
           data: MessageRecords,
-          pagination: Type.Object({
-            hasMore: boolean('Whether there are more rows'),
-            limit: integer('Number of rows returned'),
-            offset: integer('Rows skipped'),
-            total: integer('Number of all matches'),
-          }),
+          pagination: Type.Object(
+            {
+              hasMore: boolean('Whether there are more rows'),
+              limit: integer('Number of rows returned'),
+              offset: integer('Rows skipped'),
+              total: integer('Number of all matches'),
+            },
+            { title: 'Pagination' },
+          ),
         }),
       },
     }),
@@ -180,6 +190,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/messages/:message_id',
     readRoute({
+      operationId: 'getMessage',
       summary: 'Retrieve a message',
       params: Type.Object({ message_id: string('Message handle') }),
       response: { 200: Type.Object({ status: string('OK'), data: MessageRecord }) },
@@ -190,6 +201,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/message/:message_handle',
     readRoute({
+      operationId: 'getMessageV1',
       summary: 'Retrieve a message (first version)',
       description: 'Answers with the message itself. Use GET /api/v2/messages/{message_id} in new programs.',
       deprecated: true,
@@ -200,23 +212,27 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
   )
 
   // The router needs the parameter name of the route that retrieves a message.
-  for (const [path, name] of [
-    ['/api/message/:message_handle', 'message_handle'],
-    ['/api/v2/messages/:message_id', 'message_id'],
+  for (const [path, operationId, name] of [
+    ['/api/message/:message_handle', 'deleteMessage', 'message_handle'],
+    ['/api/v2/messages/:message_id', 'deleteMessageById', 'message_id'],
   ] as const) {
     app.delete(
       path,
       sendRoute({
+        operationId,
         summary: 'Delete a message',
         description:
           'Removes the message permanently from lists, totals and status; a repeated request answers 404. A delivered message stays on the phone, and a queued message is still sent. A scheduled message is canceled.',
         params: Type.Object({ [name]: string('Message handle') }),
         response: {
-          200: Type.Object({
-            status: string('OK'),
-            message: string('Result as text'),
-            message_handle: string('Handle of the deleted message'),
-          }),
+          200: Type.Object(
+            {
+              status: string('OK'),
+              message: string('Result as text'),
+              message_handle: string('Handle of the deleted message'),
+            },
+            { title: 'DeletedMessage' },
+          ),
         },
       }),
       async (request) => {

@@ -14,15 +14,18 @@ const line = string('The line, E.164')
 const LINE_ALIASES = ['fromNumber', 'from', 'sendblue_number'] as const
 const NUMBER_ALIASES = ['recipient', 'to', 'to_number'] as const
 
-const ReactionBody = Type.Object({
-  from_number: line,
-  message_handle: string('Handle of an inbound or outbound message', { minLength: 1 }),
-  reaction: string(
-    'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - removes the reaction',
-    { examples: ['love', '-love', '🎉'] },
-  ),
-  part_index: optional(integer('Part of a multipart message; default 0', { minimum: 0, maximum: 10_000 })),
-})
+const ReactionBody = Type.Object(
+  {
+    from_number: line,
+    message_handle: string('Handle of an inbound or outbound message', { minLength: 1 }),
+    reaction: string(
+      'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - removes the reaction',
+      { examples: ['love', '-love', '🎉'] },
+    ),
+    part_index: optional(integer('Part of a multipart message; default 0', { minimum: 0, maximum: 10_000 })),
+  },
+  { title: 'NewReaction' },
+)
 const REACTION_ALIASES = {
   from_number: LINE_ALIASES,
   message_handle: ['messageHandle'],
@@ -30,33 +33,38 @@ const REACTION_ALIASES = {
 } as const
 
 const DEFAULT_TYPING_MS = 60_000
-const TypingBody = Type.Object({
-  number,
-  from_number: optional(string('The line, E.164; default: the line of the conversation')),
-  state: optional(oneOf(['start', 'stop'], 'Default start')),
-  max_duration_ms: optional(
-    integer('Time until the indicator stops by itself, in milliseconds; default 60000', {
-      minimum: 1,
-      maximum: 300_000,
-    }),
-  ),
-})
+const TypingBody = Type.Object(
+  {
+    number,
+    from_number: optional(string('The line, E.164; default: the line of the conversation')),
+    state: optional(oneOf(['start', 'stop'], 'Default start')),
+    max_duration_ms: optional(
+      integer('Time until the indicator stops by itself, in milliseconds; default 60000', {
+        minimum: 1,
+        maximum: 300_000,
+      }),
+    ),
+  },
+  { title: 'TypingIndicator' },
+)
 const TYPING_ALIASES = {
   number: NUMBER_ALIASES,
   from_number: LINE_ALIASES,
   max_duration_ms: ['maxDurationMs'],
 } as const
 
-const ReadBody = Type.Object({ number, from_number: line })
+const ReadBody = Type.Object({ number, from_number: line }, { title: 'ReadMark' })
 const READ_ALIASES = { number: NUMBER_ALIASES, from_number: LINE_ALIASES } as const
 
 export function registerPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-reaction',
     route({
+      operationId: 'sendReaction',
       summary: 'React to a message',
       description: 'A tapback on an inbound or outbound iMessage. A new reaction replaces the earlier one.',
       aliases: REACTION_ALIASES,
+      example: { from_number: '+12025550100', message_handle: '{message_handle}', reaction: 'love' },
       body: ReactionBody,
       response: {
         200: Type.Object({
@@ -85,9 +93,11 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-typing-indicator',
     route({
+      operationId: 'sendTypingIndicator',
       summary: 'Show a typing indicator',
       description: 'Needs a conversation with a person on iMessage.',
       aliases: TYPING_ALIASES,
+      example: { from_number: '+12025550100', number: '+12025550101' },
       body: TypingBody,
       response: {
         200: Type.Object({
@@ -116,10 +126,12 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/mark-read',
     route({
+      operationId: 'markRead',
       summary: 'Mark a conversation as read',
       description:
         'Sends a read receipt to the contact where the service supports it. An SMS conversation also answers OK, without a read receipt.',
       aliases: READ_ALIASES,
+      example: { from_number: '+12025550100', number: '+12025550101' },
       body: ReadBody,
       response: {
         200: Type.Object({

@@ -20,6 +20,7 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/scheduled-messages',
     route({
+      operationId: 'listScheduledMessages',
       summary: 'List scheduled messages, soonest first',
       description: 'Messages sent with send_at whose time has not come.',
       querystring: Type.Object({
@@ -55,6 +56,7 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
   app.delete(
     '/v3/scheduled-messages/:handle',
     route({
+      operationId: 'cancelScheduledMessage',
       summary: 'Cancel a scheduled message',
       description:
         'The message ends as DECLINED with the error_reason canceled. A message that is not scheduled, or no longer, answers 409.',

@@ -10,7 +10,7 @@ export const ReplyToWire = Type.Object(
     message_handle: string('Handle of the message that this one replies to'),
     part_index: optional(integer('Part of a multipart message; omitted when unknown')),
   },
-  { description: 'The message that this one replies to; omitted outside reply threads' },
+  { title: 'ReplyTo', description: 'The message that this one replies to; omitted outside reply threads' },
 )
 
 export const LocationWire = Type.Object(
@@ -22,7 +22,7 @@ export const LocationWire = Type.Object(
     duration: optional(string('How long the person shares the location')),
     timestamp: optional(string('When the person was there, ISO 8601')),
   },
-  { description: 'A shared location; only when message_type is location' },
+  { title: 'SharedLocation', description: 'A shared location; only when message_type is location' },
 )
 
 export const ThreadOriginatorWire = Type.Object(
@@ -31,7 +31,10 @@ export const ThreadOriginatorWire = Type.Object(
     part: string('Part of that message'),
     part_index: optional(integer('Part of that message as a number, when known')),
   },
-  { description: 'First message of the reply thread; omitted outside reply threads' },
+  {
+    title: 'ThreadOriginator',
+    description: 'First message of the reply thread; omitted outside reply threads',
+  },
 )
 
 /** The message to reply to. */
@@ -43,7 +46,7 @@ export const ReplyToInput = Type.Object(
     ),
     part_index: optional(integer('Part of a multipart message', { minimum: 0, maximum: 10_000 })),
   },
-  { description: 'Sends the message as an inline reply' },
+  { title: 'NewReplyTo', description: 'Sends the message as an inline reply' },
 )
 
 export function replyToOf(input: Static<typeof ReplyToInput> | undefined): ReplyTo | null {

@@ -100,7 +100,7 @@ const FIELDS = {
           received: Type.Array(Type.Integer(), { description: 'Parts that arrived, counted from 1' }),
           expected: integer('Number of parts'),
         },
-        { description: 'Only for a long text of which some parts did not arrive' },
+        { title: 'PartialText', description: 'Only for a long text of which some parts did not arrive' },
       ),
     ),
     ({ message }) => message.extra?.partial,
@@ -132,38 +132,50 @@ const shared = Object.fromEntries(
   Object.entries(FIELDS).map(([name, { schema }]) => [name, schema]),
 ) as unknown as Schemas
 
-export const MessageRecord = Type.Object({
-  ...shared,
-  row_id: nullable('string', 'Kept for older clients; always null'),
-  status: oneOf(STATUSES, 'Status'),
-})
+export const MessageRecord = Type.Object(
+  {
+    ...shared,
+    row_id: nullable('string', 'Kept for older clients; always null'),
+    status: oneOf(STATUSES, 'Status'),
+  },
+  { title: 'Message' },
+)
 
-export const MessageResponse = Type.Object({
-  ...shared,
-  status: oneOf(
-    ['QUEUED', 'SENT', 'DELIVERED', 'ERROR'],
-    'Status, reduced to four values; DELIVERED for inbound messages',
-  ),
-})
+export const MessageResponse = Type.Object(
+  {
+    ...shared,
+    status: oneOf(
+      ['QUEUED', 'SENT', 'DELIVERED', 'ERROR'],
+      'Status, reduced to four values; DELIVERED for inbound messages',
+    ),
+  },
+  { title: 'SentMessage' },
+)
 
 const recipients = strings('All recipients')
 
 /** The answer to a send to a group, in which both numbers are lists. */
-export const GroupMessageResponse = Type.Object({
-  ...MessageResponse.properties,
-  number: recipients,
-  to_number: recipients,
-})
+export const GroupMessageResponse = Type.Object(
+  {
+    ...MessageResponse.properties,
+    number: recipients,
+    to_number: recipients,
+  },
+  { title: 'SentGroupMessage' },
+)
 
 const either = (description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String())], { description: `${description}; in a group a list` })
 
 /** An answer about a message inside or outside a group. */
-export const AnyMessageResponse = Type.Object({
-  ...MessageResponse.properties,
-  number: either('The other side: recipient when outbound, sender when inbound'),
-  to_number: either('Recipient'),
-})
+export const AnyMessageResponse = Type.Object(
+  {
+    ...MessageResponse.properties,
+    number: either('The other side: recipient when outbound, sender when inbound'),
+    to_number: either('Recipient'),
+  },
+  { title: 'MessageStatus' },
+)
 
 /**
  * The record of a message, in lists and events. A message in a group needs its group. Numbers are texts, as clients of

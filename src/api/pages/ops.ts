@@ -23,17 +23,25 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
   const health = createHealth(ctx.db)
   const countInDoubt = createDoubtCount(ctx)
   const Status = Type.Object({ status: string('ok') })
-  const Readiness = Type.Object({
-    status: string('ok, degraded (ready, but background work fails or messages are held) or unavailable'),
-    reasons: optional(
-      Type.Array(Type.String(), { description: 'Why the status is not ok, for the operator' }),
-    ),
-  })
+  const Readiness = Type.Object(
+    {
+      status: string('ok, degraded (ready, but background work fails or messages are held) or unavailable'),
+      reasons: optional(
+        Type.Array(Type.String(), { description: 'Why the status is not ok, for the operator' }),
+      ),
+    },
+    { title: 'Readiness' },
+  )
 
   app.get(
     '/livez',
     {
-      ...route({ summary: 'Is the process alive?', security: [], response: { 200: Status } }),
+      ...route({
+        operationId: 'getLiveness',
+        summary: 'Is the process alive?',
+        security: [],
+        response: { 200: Status },
+      }),
       exposeHeadRoute: true,
     },
     async (_request, reply) => say(reply, 'ok'),
@@ -43,6 +51,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     '/readyz',
     {
       ...route({
+        operationId: 'getReadiness',
         summary: 'Is the process ready for traffic?',
         description: 'Answers 200 only if the process can write to its database.',
         security: [],
@@ -75,6 +84,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
   app.get(
     '/metrics',
     routesOf('Operations', { access: 'admin', basic: true, openToScrapes: true })({
+      operationId: 'getMetrics',
       summary: 'Prometheus metrics',
       description:
         'Needs no key on the port TRUNKLINE_METRICS_PORT. While that port, TRUNKLINE_PUBLIC_URL, TRUNKLINE_TRUST_PROXY and an address beyond loopback are not set, a program on this machine that calls the server directly needs none either. Otherwise it needs an admin key; Prometheus sends it as basic_auth.',
@@ -97,10 +107,14 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     },
   )
 
-  app.get('/openapi.json', route({ summary: 'The API document', security: [] }), async (_request, reply) => {
-    const document = options.document ? JSON.stringify(app.swagger()) : await readFile(DOCUMENT)
-    return reply.header('content-type', 'application/json').send(document)
-  })
+  app.get(
+    '/openapi.json',
+    route({ operationId: 'getApiDocument', summary: 'The API document', security: [] }),
+    async (_request, reply) => {
+      const document = options.document ? JSON.stringify(app.swagger()) : await readFile(DOCUMENT)
+      return reply.header('content-type', 'application/json').send(document)
+    },
+  )
 }
 
 /** Sends text, so that health checks of a starting server do not wait for a serialiser. */

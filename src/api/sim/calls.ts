@@ -12,20 +12,23 @@ import { Params, phoneIn, sim } from './shared.js'
 
 /** Calls on virtual phones. */
 
-const CallWire = Type.Object({
-  id: string('Id of the call, as in its event'),
-  direction: oneOf(['in', 'out'], 'Seen from the phone'),
-  number: string('The other party: the called line, or the caller'),
-  line: string('The line of the call'),
-  state: oneOf(
-    ['ringing', 'answered', 'ended', 'turned_away'],
-    'turned_away: the caller is blocked, or calls to the line are not forwarded',
-  ),
-  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
-  created_at: string('When it started'),
-  answered_at: nullable('string', 'When it was answered'),
-  ended_at: nullable('string', 'When it ended'),
-})
+const CallWire = Type.Object(
+  {
+    id: string('Id of the call, as in its event'),
+    direction: oneOf(['in', 'out'], 'Seen from the phone'),
+    number: string('The other party: the called line, or the caller'),
+    line: string('The line of the call'),
+    state: oneOf(
+      ['ringing', 'answered', 'ended', 'turned_away'],
+      'turned_away: the caller is blocked, or calls to the line are not forwarded',
+    ),
+    outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
+    created_at: string('When it started'),
+    answered_at: nullable('string', 'When it was answered'),
+    ended_at: nullable('string', 'When it ended'),
+  },
+  { title: 'PhoneCall' },
+)
 
 const CallParams = Type.Object({ number: string('The phone, E.164'), id: string('The call') })
 
@@ -37,15 +40,21 @@ const render = renderer<Call & { phone: string }>()(CallWire, {
 })
 const callWire = (call: Call, phone: string) => render({ ...call, phone })
 
-const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
-  answer: { summary: 'Answer a call', description: 'On the ringing phone.' },
+const ACTIONS: Record<CallAction, { operationId: string; summary: string; description: string }> = {
+  answer: { operationId: 'answerCall', summary: 'Answer a call', description: 'On the ringing phone.' },
   voicemail: {
+    operationId: 'answerCallByVoicemail',
     summary: 'Let voicemail answer a call',
     description:
       'On the ringing phone. The call counts as answered; the event of an outbound call says that voicemail answered.',
   },
-  decline: { summary: 'Decline a call', description: 'On the ringing phone. The call ends as BUSY.' },
+  decline: {
+    operationId: 'declineCall',
+    summary: 'Decline a call',
+    description: 'On the ringing phone. The call ends as BUSY.',
+  },
   hangup: {
+    operationId: 'hangUpCall',
     summary: 'Hang up',
     description:
       'Either phone ends an answered call as COMPLETED; the caller ends a ringing call as CANCELLED.',
@@ -56,6 +65,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/calls',
     sim({
+      operationId: 'listPhoneCalls',
       summary: 'List the calls of a phone, newest first',
       params: Params,
       querystring: Type.Object({ limit: optional(integer('At most 1000; default 100', { minimum: 1 })) }),
@@ -75,10 +85,12 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/calls',
     sim({
+      operationId: 'callFromPhone',
       summary: 'Call a line',
       description:
         'The phone that the line forwards to rings for 30 seconds; then the call ends as NO_ANSWER. It ends as FAILED when that phone is off or its number is a line, and as BUSY when the phone refuses everything or is the caller. When calls are not forwarded, or the caller is blocked, the call is turned away without an event.',
       params: Params,
+      example: { to: '+12025550100' },
       body: Type.Object({ to: string('A simulated line, E.164') }),
       response: { 201: CallWire },
     }),
@@ -91,10 +103,10 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
       })
     },
   )
-  for (const [action, { summary, description }] of Object.entries(ACTIONS)) {
+  for (const [action, about] of Object.entries(ACTIONS)) {
     app.post(
       `/sim/phones/:number/calls/:id/${action}`,
-      sim({ summary, description, params: CallParams, response: { 200: CallWire } }),
+      sim({ ...about, params: CallParams, response: { 200: CallWire } }),
       async (request, reply) => {
         const { account, number } = await phoneIn(ctx, request)
         const { id } = request.params as { id: string }

@@ -13,10 +13,13 @@ import { sim } from './shared.js'
 const clock = routesOf('Simulator', { access: 'any' })
 
 const Clock = Type.Object({ now: string('Time of the simulated world') })
-const ShownClock = Type.Object({
-  ...Clock.properties,
-  can_advance: boolean('Whether an account key may advance it'),
-})
+const ShownClock = Type.Object(
+  {
+    ...Clock.properties,
+    can_advance: boolean('Whether an account key may advance it'),
+  },
+  { title: 'Clock' },
+)
 
 /** The clock of the simulated world. */
 export function registerSimClock(
@@ -26,15 +29,17 @@ export function registerSimClock(
 ): void {
   app.get(
     '/sim/clock',
-    sim({ summary: 'Time of the simulated world', response: { 200: ShownClock } }),
+    sim({ operationId: 'getClock', summary: 'Time of the simulated world', response: { 200: ShownClock } }),
     async () => ({ now: formatTime(ctx.clock.now()), can_advance: !(await refusalOf(ctx, false)) }),
   )
   app.post(
     '/sim/clock',
     clock({
+      operationId: 'advanceClock',
       summary: 'Advance the clock',
       description:
         'Everything that falls due in between happens at its time. The clock is one for the whole server: it stays ahead after a restart, and it moves only while every line is simulated, and while the server holds one account with the worlds that this account created. With several accounts, an admin key moves it for all of them with `all`.',
+      example: { advance_ms: 60000 },
       body: Type.Object({
         advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
         all: optional(

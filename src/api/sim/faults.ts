@@ -15,59 +15,68 @@ import { sim, simulatedAccount } from './shared.js'
 
 /** Carrier faults that the simulator can imitate. */
 
-const Parameter = Type.Object({
-  name: string('Name'),
-  description: string('What it does'),
-  minimum: integer('Minimum'),
-  maximum: integer('Maximum'),
-  default: integer('Default'),
-})
+const Parameter = Type.Object(
+  {
+    name: string('Name'),
+    description: string('What it does'),
+    minimum: integer('Minimum'),
+    maximum: integer('Maximum'),
+    default: integer('Default'),
+  },
+  { title: 'FaultParameter' },
+)
 
-const FaultWire = Type.Object({
-  name: string('Name'),
-  affects: oneOf<FaultSpec['affects']>(
-    ['send', 'receipt', 'inbound', 'echo', 'line'],
-    'What the fault affects: a send, its receipt, a message from a phone, the echo of an own message, or the whole line',
-  ),
-  description: string('What the carrier does'),
-  promise: string('How Trunkline handles it'),
-  report: nullable('string', 'A public report of this fault; null without one'),
-  standing: boolean('The fault lasts until it is switched off and has neither probability nor count'),
-  parameters: Type.Array(Parameter, { description: 'Parameters of the fault' }),
-  on: boolean('Whether the fault is on'),
-  line: nullable('string', 'Only on this line; null: on all lines'),
-  phone: nullable('string', 'Only with this phone; null: with all phones'),
-  probability: nullable('number', 'Probability, 0 to 1; null when it is off'),
-  remaining: nullable('integer', 'Messages that it will still affect; null: no limit'),
-  seed: nullable('integer', 'Seed of the random decisions'),
-  hits: integer('Messages affected since it was switched on'),
-  settings: Type.Record(Type.String(), Type.Integer(), { description: 'Values of its parameters' }),
-  since: nullable('string', 'When it was switched on'),
-})
+const FaultWire = Type.Object(
+  {
+    name: string('Name'),
+    affects: oneOf<FaultSpec['affects']>(
+      ['send', 'receipt', 'inbound', 'echo', 'line'],
+      'What the fault affects: a send, its receipt, a message from a phone, the echo of an own message, or the whole line',
+    ),
+    description: string('What the carrier does'),
+    promise: string('How Trunkline handles it'),
+    report: nullable('string', 'A public report of this fault; null without one'),
+    standing: boolean('The fault lasts until it is switched off and has neither probability nor count'),
+    parameters: Type.Array(Parameter, { description: 'Parameters of the fault' }),
+    on: boolean('Whether the fault is on'),
+    line: nullable('string', 'Only on this line; null: on all lines'),
+    phone: nullable('string', 'Only with this phone; null: with all phones'),
+    probability: nullable('number', 'Probability, 0 to 1; null when it is off'),
+    remaining: nullable('integer', 'Messages that it will still affect; null: no limit'),
+    seed: nullable('integer', 'Seed of the random decisions'),
+    hits: integer('Messages affected since it was switched on'),
+    settings: Type.Record(Type.String(), Type.Integer(), { description: 'Values of its parameters' }),
+    since: nullable('string', 'When it was switched on'),
+  },
+  { title: 'Fault' },
+)
 
-const FaultBody = Type.Object({
-  line: optional(string('Only on this line, E.164; no other account may use the line')),
-  phone: optional(string('Only with this phone, E.164')),
-  probability: optional(
-    Type.Number({
-      exclusiveMinimum: 0,
-      maximum: 1,
-      description: 'Probability, 0 to 1; default 1',
-    }),
-  ),
-  count: optional(
-    integer('Number of messages to affect; default: no limit', { minimum: 1, maximum: 1_000_000 }),
-  ),
-  seed: optional(
-    integer('Seed of the random decisions: an equal seed gives an equal result; default 1', {
-      minimum: 0,
-      maximum: 2 ** 31,
-    }),
-  ),
-  parameters: optional(
-    Type.Record(Type.String(), Type.Number(), { description: 'Values of its parameters, by name' }),
-  ),
-})
+const FaultBody = Type.Object(
+  {
+    line: optional(string('Only on this line, E.164; no other account may use the line')),
+    phone: optional(string('Only with this phone, E.164')),
+    probability: optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1,
+        description: 'Probability, 0 to 1; default 1',
+      }),
+    ),
+    count: optional(
+      integer('Number of messages to affect; default: no limit', { minimum: 1, maximum: 1_000_000 }),
+    ),
+    seed: optional(
+      integer('Seed of the random decisions: an equal seed gives an equal result; default 1', {
+        minimum: 0,
+        maximum: 2 ** 31,
+      }),
+    ),
+    parameters: optional(
+      Type.Record(Type.String(), Type.Number(), { description: 'Values of its parameters, by name' }),
+    ),
+  },
+  { title: 'FaultSwitch' },
+)
 
 export function registerSimFaults(app: Routes, ctx: Ctx): void {
   const Params = Type.Object({ name: string('Name of the fault') })
@@ -83,6 +92,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/faults',
     sim({
+      operationId: 'listFaults',
       summary: 'List carrier faults',
       description: "All known faults, and which of them are on in the caller's world.",
       response: {
@@ -98,11 +108,13 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   app.put(
     '/sim/faults/:name',
     sim({
+      operationId: 'setFault',
       summary: 'Switch a fault on',
       description:
         'Switches the fault on with a new count, even if it was on. It affects lines that only this account uses. When several faults affect one message and contradict each other, the alphabetically last one wins.',
       params: Params,
       optionalBody: true,
+      example: { line: '+12025550100', probability: 0.5 },
       body: FaultBody,
       response: { 200: FaultWire },
     }),
@@ -126,6 +138,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   app.delete(
     '/sim/faults/:name',
     sim({
+      operationId: 'removeFault',
       summary: 'Switch a fault off',
       description: 'Switching off a fault that is not on has no effect.',
       params: Params,
@@ -141,6 +154,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   app.delete(
     '/sim/faults',
     sim({
+      operationId: 'removeFaults',
       summary: 'Switch all faults off',
       response: { 200: Type.Object({ off: integer('Number of faults switched off') }) },
     }),

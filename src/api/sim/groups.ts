@@ -20,24 +20,27 @@ import { sim, simulatedAccount } from './shared.js'
 
 /** Groups on virtual phones, and what people do with them. */
 
-const Chat = Type.Object({
-  id: string("The network's id"),
-  group_id: nullable('string', 'Id of the group in the API, once the line knows the group'),
-  line: string('The line of the group'),
-  name: nullable('string', 'Name of the group'),
-  photo_url: nullable('string', 'Photo of the group'),
-  members: strings('All members including the line'),
-  history: Type.Array(
-    Type.Object({
-      kind: oneOf(['made', 'named', 'unnamed', 'photo', 'added', 'removed', 'left'], 'What happened'),
-      by: string('Who did it: a phone of the group, or the line'),
-      value: nullable('string', 'The new name or photo, or the person who was added, was removed or left'),
-      at: string('When'),
-    }),
-    { description: 'Changes of the group, oldest first' },
-  ),
-  created_at: string('When it was created'),
-})
+const Chat = Type.Object(
+  {
+    id: string("The network's id"),
+    group_id: nullable('string', 'Id of the group in the API, once the line knows the group'),
+    line: string('The line of the group'),
+    name: nullable('string', 'Name of the group'),
+    photo_url: nullable('string', 'Photo of the group'),
+    members: strings('All members including the line'),
+    history: Type.Array(
+      Type.Object({
+        kind: oneOf(['made', 'named', 'unnamed', 'photo', 'added', 'removed', 'left'], 'What happened'),
+        by: string('Who did it: a phone of the group, or the line'),
+        value: nullable('string', 'The new name or photo, or the person who was added, was removed or left'),
+        at: string('When'),
+      }),
+      { description: 'Changes of the group, oldest first' },
+    ),
+    created_at: string('When it was created'),
+  },
+  { title: 'PhoneGroup' },
+)
 
 const Params = Type.Object({ id: string('Either id of the group') })
 const by = string('The phone of the group that does it')
@@ -64,7 +67,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/sim/groups',
-    sim({ summary: 'List groups', response: { 200: listOf(Chat) } }),
+    sim({ operationId: 'listSimGroups', summary: 'List groups', response: { 200: listOf(Chat) } }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       return { data: await wired(ctx.db, await listPhoneGroups(ctx.db, account.id, 1000)) }
@@ -72,7 +75,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/sim/groups/:id',
-    sim({ summary: 'Show a group', params: Params, response: { 200: Chat } }),
+    sim({ operationId: 'getSimGroup', summary: 'Show a group', params: Params, response: { 200: Chat } }),
     async (request) => {
       const chat = await requireChat(ctx.db, await simulatedAccount(ctx, request), request.params.id)
       return (await wired(ctx.db, [chat]))[0]!
@@ -81,7 +84,9 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/groups',
     sim({
+      operationId: 'createSimGroup',
       summary: 'Create a group on a phone',
+      example: { by: '+12025550101', line: '+12025550100', members: ['+12025550103'], name: 'Weekend' },
       body: Type.Object({
         by: string('The phone that creates it'),
         line: string('A simulated line to add, E.164'),
@@ -105,8 +110,10 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   app.patch(
     '/sim/groups/:id',
     sim({
+      operationId: 'updateSimGroup',
       summary: 'Rename a group, or change its photo, on a phone',
       params: Params,
+      example: { by: '+12025550101', name: 'Sunday' },
       body: Type.Object({
         by,
         name: optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
@@ -134,8 +141,10 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/groups/:id/members',
     sim({
+      operationId: 'addSimGroupMember',
       summary: 'Add a person to a group on a phone',
       params: Params,
+      example: { by: '+12025550101', number: '+12025550104' },
       body: Type.Object({ by, number: string('The phone to add') }),
       response: { 200: Chat },
     }),
@@ -149,8 +158,10 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/groups/:id/leave',
     sim({
+      operationId: 'leaveSimGroup',
       summary: 'Leave a group on a phone',
       params: Params,
+      example: { by: '+12025550101' },
       body: Type.Object({ by }),
       response: { 200: Chat },
     }),

@@ -72,6 +72,7 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/inbox',
     sim({
+      operationId: 'listInbox',
       summary: 'List the messages on a phone, oldest first, or wait for one',
       description: `With wait, match or extract, the answer also has matched and extracted. Without after, matched is the newest message that matches, of the ${LOOKED_AT} newest; with after, the oldest that matches since then. The cursor of such an answer is just behind matched: give it to the next wait as after, and no message is handed out twice or left out. Without a match in time the answer is still 200, and both are null.`,
       params: Params,

@@ -42,25 +42,34 @@ const lasting = {
     integer('Duration; default: until it is stopped', { minimum: 1, maximum: 366 * 86_400_000 }),
   ),
 }
-const ShareBody = Type.Object({ to, ...Type.Partial(Type.Object(place)).properties, ...details, ...lasting })
-const AcceptBody = Type.Object({ to, ...place, ...details, ...lasting })
-const MoveBody = Type.Object({
-  to: optional(string('Only for this line; default: for all lines')),
-  ...place,
-  ...details,
-})
+const ShareBody = Type.Object(
+  { to, ...Type.Partial(Type.Object(place)).properties, ...details, ...lasting },
+  { title: 'ShareLocation' },
+)
+const AcceptBody = Type.Object({ to, ...place, ...details, ...lasting }, { title: 'AcceptLocation' })
+const MoveBody = Type.Object(
+  {
+    to: optional(string('Only for this line; default: for all lines')),
+    ...place,
+    ...details,
+  },
+  { title: 'MovePhone' },
+)
 
-const ShareWire = Type.Object({
-  line: string('The line that sees the location'),
-  latitude: nullable('number', 'Degrees; null while the location is unknown'),
-  longitude: nullable('number', 'Degrees; null while the location is unknown'),
-  accuracy: nullable('number', 'Metres'),
-  altitude: nullable('number', 'Metres'),
-  address: nullable('string', 'Street address'),
-  location_type: nullable('string', 'How the location is known'),
-  at: string('Since when the phone is there'),
-  expires_at: nullable('string', 'When the sharing ends; null: when it is stopped'),
-})
+const ShareWire = Type.Object(
+  {
+    line: string('The line that sees the location'),
+    latitude: nullable('number', 'Degrees; null while the location is unknown'),
+    longitude: nullable('number', 'Degrees; null while the location is unknown'),
+    accuracy: nullable('number', 'Metres'),
+    altitude: nullable('number', 'Metres'),
+    address: nullable('string', 'Street address'),
+    location_type: nullable('string', 'How the location is known'),
+    at: string('Since when the phone is there'),
+    expires_at: nullable('string', 'When the sharing ends; null: when it is stopped'),
+  },
+  { title: 'PhoneLocation' },
+)
 
 export function registerSimLocation(app: Routes, ctx: Ctx): void {
   const lineOf = async (request: FastifyRequest, number: string) =>
@@ -74,6 +83,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/location',
     sim({
+      operationId: 'listPhoneLocations',
       summary: 'List the lines that a phone shares its location with',
       params: Params,
       response: { 200: listOf(ShareWire) },
@@ -87,10 +97,12 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.put(
     '/sim/phones/:number/location',
     sim({
+      operationId: 'sharePhoneLocation',
       summary: 'Share the location of a phone with a line',
       description:
         'Without latitude and longitude the phone shares a location that is not known yet. A new share sends a message to the line.',
       params: Params,
+      example: { to: '+12025550100', latitude: 48.8584, longitude: 2.2945 },
       body: ShareBody,
       response: { 200: ShareWire },
     }),
@@ -108,8 +120,10 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.patch(
     '/sim/phones/:number/location',
     sim({
+      operationId: 'movePhone',
       summary: 'Move a phone',
       params: Params,
+      example: { latitude: 48.8606, longitude: 2.3376 },
       body: MoveBody,
       response: { 200: Type.Object({ moved: integer('Number of shares that show the new location') }) },
     }),
@@ -132,6 +146,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.delete(
     '/sim/phones/:number/location',
     sim({
+      operationId: 'stopPhoneLocation',
       summary: 'Stop sharing the location of a phone with a line',
       params: Params,
       querystring: Type.Object({ to }),
@@ -147,8 +162,10 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/location/accept',
     sim({
+      operationId: 'acceptLocationRequest',
       summary: 'Accept a request for the location of a phone',
       params: Params,
+      example: { to: '+12025550100', latitude: 48.8584, longitude: 2.2945 },
       body: AcceptBody,
       response: { 201: ShareWire },
     }),

@@ -13,19 +13,22 @@ import { sim, simulatedAccount } from './shared.js'
 
 /** Calls that users of an account place from its lines, or answer instead of the phone that a line forwards to. */
 
-const CallWire = Type.Object({
-  id: string('Id of the call, as in its event'),
-  direction: oneOf(['inbound', 'outbound'], 'inbound: a call to a line. outbound: a call from a line'),
-  from: string('The caller: a phone, or the line that calls'),
-  to: string('The called phone, or the called line'),
-  state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
-  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
-  voicemail: boolean('Whether voicemail answered'),
-  sent_by: nullable('string', 'Who placed an outbound call: a seat, or the account'),
-  created_at: string('When it started'),
-  answered_at: nullable('string', 'When it was answered'),
-  ended_at: nullable('string', 'When it ended'),
-})
+const CallWire = Type.Object(
+  {
+    id: string('Id of the call, as in its event'),
+    direction: oneOf(['inbound', 'outbound'], 'inbound: a call to a line. outbound: a call from a line'),
+    from: string('The caller: a phone, or the line that calls'),
+    to: string('The called phone, or the called line'),
+    state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
+    outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
+    voicemail: boolean('Whether voicemail answered'),
+    sent_by: nullable('string', 'Who placed an outbound call: a seat, or the account'),
+    created_at: string('When it started'),
+    answered_at: nullable('string', 'When it was answered'),
+    ended_at: nullable('string', 'When it ended'),
+  },
+  { title: 'LineCall' },
+)
 
 const callWire = renderer<Call>()(CallWire, {
   from: ({ caller }) => caller,
@@ -34,15 +37,18 @@ const callWire = renderer<Call>()(CallWire, {
 
 const ACTIONS = {
   answer: {
+    operationId: 'answerCallInConsole',
     summary: 'Answer a call to a line in the console',
     description:
       'A call that rings at the phone it is forwarded to also rings in the console. Answered here, it was not forwarded: forwarded_to of its event is null.',
   },
   decline: {
+    operationId: 'declineCallInConsole',
     summary: 'Decline a call to a line in the console',
     description: 'The ringing call ends as BUSY, also on the phone it is forwarded to.',
   },
   hangup: {
+    operationId: 'hangUpCallInConsole',
     summary: 'Hang up a call in the console',
     description:
       'An answered call ends as COMPLETED, a ringing call from a line as CANCELLED. A call that was answered at a phone is hung up there.',
@@ -53,6 +59,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/calls',
     sim({
+      operationId: 'listSimCalls',
       summary: 'List calls from lines, newest first',
       querystring: Type.Object({ limit: optional(integer('At most 1000; default 100', { minimum: 1 })) }),
       response: { 200: listOf(CallWire) },
@@ -66,9 +73,11 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/calls',
     sim({
+      operationId: 'callFromLine',
       summary: 'Call a phone from a line',
       description:
         'Like a user at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It ends as FAILED when the phone is off or the number is a line, and as BUSY when the phone refuses everything. Its end is the event call.outbound, which call_log webhooks receive.',
+      example: { from: '+12025550100', to: '+12025550101' },
       body: Type.Object({
         from: string('A simulated line, E.164'),
         to: string('The phone, E.164'),
@@ -91,12 +100,11 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
       })
     },
   )
-  for (const [action, { summary, description }] of Object.entries(ACTIONS)) {
+  for (const [action, about] of Object.entries(ACTIONS)) {
     app.post(
       `/sim/calls/:id/${action}`,
       sim({
-        summary,
-        description,
+        ...about,
         params: Type.Object({ id: string('The call') }),
         response: { 200: CallWire },
       }),

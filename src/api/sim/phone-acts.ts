@@ -16,9 +16,11 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/opt-out',
     sim({
+      operationId: 'setPhoneOptOut',
       summary: 'Opt out, or in again, on a phone',
       description: 'The phone texts STOP, or START, to the line.',
       params: Params,
+      example: { to: '+12025550100', opted_out: true },
       body: Type.Object({
         to: string('A simulated line, E.164'),
         opted_out: optional(boolean('false: opts in again; default true')),
@@ -39,6 +41,7 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
   app.delete(
     '/sim/phones/:number',
     sim({
+      operationId: 'deletePhone',
       summary: 'Delete a phone',
       description:
         'Deletes the phone with everything it shows; messages on their way to it never arrive. A later message to the number creates a new phone.',
@@ -60,6 +63,7 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/cards',
     sim({
+      operationId: 'listPhoneCards',
       summary: 'List the names and photos of lines that a phone received',
       params: Type.Object({ number: string('The phone, E.164') }),
       response: {

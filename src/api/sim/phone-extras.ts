@@ -9,12 +9,15 @@ import { AppCardWire, appCardWire } from '../messages/app-card-wire.js'
 
 /** Parts of a message on a phone besides its text: images, cards, tapbacks. */
 
-const ReactionWire = Type.Object({
-  by: string('Number of the phone or line that reacted'),
-  reaction: string('love, like, dislike, laugh, emphasize, question or an emoji'),
-  part_index: integer('Part of the message'),
-  at: string('When'),
-})
+const ReactionWire = Type.Object(
+  {
+    by: string('Number of the phone or line that reacted'),
+    reaction: string('love, like, dislike, laugh, emphasize, question or an emoji'),
+    part_index: integer('Part of the message'),
+    at: string('When'),
+  },
+  { title: 'PhoneReaction' },
+)
 
 export const screenFields = {
   media_urls: strings('All images, in order; empty when none'),

@@ -30,54 +30,60 @@ const switches = {
     ),
   ),
 }
-export const Switches = Type.Object(switches)
-export const NewPhone = Type.Object({ ...switches, number: string('E.164') })
+export const Switches = Type.Object(switches, { title: 'PhoneChanges' })
+export const NewPhone = Type.Object({ ...switches, number: string('E.164') }, { title: 'NewPhone' })
 
-export const PhoneWire = Type.Object({
-  number: string('E.164'),
-  name: string('Owner of the phone'),
-  imessage: boolean('Has iMessage'),
-  rcs: boolean('Has RCS'),
-  power: boolean('Is switched on'),
-  read_receipts: boolean('Sends read receipts'),
-  refuses: boolean('Refuses every message'),
-  email: nullable('string', 'Further iMessage address of the owner'),
-  auto_reply: nullable('string', 'Auto-reply; null: off'),
-})
+export const PhoneWire = Type.Object(
+  {
+    number: string('E.164'),
+    name: string('Owner of the phone'),
+    imessage: boolean('Has iMessage'),
+    rcs: boolean('Has RCS'),
+    power: boolean('Is switched on'),
+    read_receipts: boolean('Sends read receipts'),
+    refuses: boolean('Refuses every message'),
+    email: nullable('string', 'Further iMessage address of the owner'),
+    auto_reply: nullable('string', 'Auto-reply; null: off'),
+  },
+  { title: 'Phone' },
+)
 
 export const Typing = strings('Lines that are typing to this phone right now')
 
-export const PhoneMessageWire = Type.Object({
-  id: string("The network's id"),
-  direction: oneOf(['in', 'out'], 'Seen from the phone'),
-  line: string('The line that sent or receives it'),
-  from: string('Sender: the line, this phone, or another phone of the group'),
-  group: Type.Unsafe<{ id: string; name: string | null; members: string[] } | null>({
-    type: ['object', 'null'],
-    description: 'Group of the message; null outside groups',
-    properties: {
-      id: { type: 'string', description: "The network's id" },
-      name: { type: ['string', 'null'], description: 'Name of the group' },
-      members: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'All members including the line',
+export const PhoneMessageWire = Type.Object(
+  {
+    id: string("The network's id"),
+    direction: oneOf(['in', 'out'], 'Seen from the phone'),
+    line: string('The line that sent or receives it'),
+    from: string('Sender: the line, this phone, or another phone of the group'),
+    group: Type.Unsafe<{ id: string; name: string | null; members: string[] } | null>({
+      type: ['object', 'null'],
+      description: 'Group of the message; null outside groups',
+      properties: {
+        id: { type: 'string', description: "The network's id" },
+        name: { type: ['string', 'null'], description: 'Name of the group' },
+        members: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'All members including the line',
+        },
       },
-    },
-  }),
-  content: string('Text'),
-  media_url: string('Attached media; empty when none'),
-  send_style: string('Expressive style; empty when none'),
-  service: string('iMessage, RCS or SMS'),
-  reply_to: nullable('string', 'id of the message that it replies to'),
-  reply_to_part: nullable('integer', 'Part of that message, if the reply names one'),
-  ...screenFields,
-  location_request: optional(boolean('true: a request to share the location; omitted otherwise')),
-  location: optional(LocationWire),
-  created_at: string('When it entered the network'),
-  arrived_at: nullable('string', 'When it reached the recipient'),
-  read_at: nullable('string', 'When the recipient read it'),
-})
+    }),
+    content: string('Text'),
+    media_url: string('Attached media; empty when none'),
+    send_style: string('Expressive style; empty when none'),
+    service: string('iMessage, RCS or SMS'),
+    reply_to: nullable('string', 'id of the message that it replies to'),
+    reply_to_part: nullable('integer', 'Part of that message, if the reply names one'),
+    ...screenFields,
+    location_request: optional(boolean('true: a request to share the location; omitted otherwise')),
+    location: optional(LocationWire),
+    created_at: string('When it entered the network'),
+    arrived_at: nullable('string', 'When it reached the recipient'),
+    read_at: nullable('string', 'When the recipient read it'),
+  },
+  { title: 'PhoneMessage' },
+)
 
 export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
   const { read_receipts: readReceipts, auto_reply: autoReply, name, imessage, rcs, power, refuses } = body

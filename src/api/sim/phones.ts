@@ -20,28 +20,37 @@ import { Params, phoneIn, SentWire, sim, simulatedAccount } from './shared.js'
 
 /** Virtual phones, the contacts of simulated lines. */
 
-const TextBody = Type.Object({
-  to: optional(string('A simulated line, E.164; required unless group_id is given')),
-  group_id: optional(string('A group of the phone, by either of its ids')),
-  content: optional(string('Text', { maxLength: 18_995 })),
-  media_url: optional(string('Attached media', { maxLength: 2048 })),
-  media: optional(PhoneMedia),
-  send_style: optional(SendStyleSchema),
-  reply_to: optional(string('id of the message on the phone to reply to')),
-  reply_to_part: optional(integer('Part of that message', { minimum: 0, maximum: 10_000 })),
-})
+const TextBody = Type.Object(
+  {
+    to: optional(string('A simulated line, E.164; required unless group_id is given')),
+    group_id: optional(string('A group of the phone, by either of its ids')),
+    content: optional(string('Text', { maxLength: 18_995 })),
+    media_url: optional(string('Attached media', { maxLength: 2048 })),
+    media: optional(PhoneMedia),
+    send_style: optional(SendStyleSchema),
+    reply_to: optional(string('id of the message on the phone to reply to')),
+    reply_to_part: optional(integer('Part of that message', { minimum: 0, maximum: 10_000 })),
+  },
+  { title: 'PhoneText' },
+)
 
 export function registerSim(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones',
-    sim({ summary: 'List phones', response: { 200: listOf(PhoneWire) } }),
+    sim({ operationId: 'listPhones', summary: 'List phones', response: { 200: listOf(PhoneWire) } }),
     async (request) => ({
       data: (await listPhones(ctx.db, (await simulatedAccount(ctx, request)).id, 1000)).map(phoneWire),
     }),
   )
   app.post(
     '/sim/phones',
-    sim({ summary: 'Create or change a phone', body: NewPhone, response: { 201: PhoneWire } }),
+    sim({
+      operationId: 'savePhone',
+      summary: 'Create or change a phone',
+      example: { number: '+12025550143', name: 'Grace', imessage: true },
+      body: NewPhone,
+      response: { 201: PhoneWire },
+    }),
     async (request, reply) => {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
@@ -55,6 +64,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number',
     sim({
+      operationId: 'getPhone',
       summary: 'Show a phone',
       params: Params,
       response: { 200: Type.Object({ ...PhoneWire.properties, typing: Typing }) },
@@ -69,8 +79,10 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   app.patch(
     '/sim/phones/:number',
     sim({
+      operationId: 'updatePhone',
       summary: 'Change the settings of a phone',
       params: Params,
+      example: { power: false },
       body: Switches,
       response: { 200: PhoneWire },
     }),
@@ -89,8 +101,10 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     {
       ...sim({
         unaudited: 'message',
+        operationId: 'sendFromPhone',
         summary: 'Send as a phone',
         params: Params,
+        example: { to: '+12025550100', content: 'Hello from Ada' },
         body: TextBody,
         response: { 201: SentWire },
       }),
@@ -129,6 +143,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     '/sim/phones/:number/read',
     sim({
       unaudited: 'message',
+      operationId: 'readPhone',
       summary: 'Read all messages on a phone',
       params: Params,
       response: { 200: Type.Object({ read: integer('Number of messages that were unread') }) },

@@ -12,30 +12,35 @@ import { answerSent, Params, phoneIn, SentWire, sim } from './shared.js'
 
 const id = (description: string) => optional(string(description, { minLength: 1, maxLength: 255 }))
 
-const CardBody = Type.Object({
-  card: id('id of the card on the phone to reply to, in its session'),
-  to: optional(string('A simulated line, E.164; for a card that starts a session')),
-  url: string('State of the card', { minLength: 1, maxLength: MAX_DATA_URL }),
-  extensionBundleId: id('Bundle id of the extension; default: that of the card replied to'),
-  teamId: id('Team id of the app; default: that of the card replied to'),
-  sessionIdentifier: optional(
-    string('Id of a new session; default: a new one', {
-      pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
-    }),
-  ),
-})
+const CardBody = Type.Object(
+  {
+    card: id('id of the card on the phone to reply to, in its session'),
+    to: optional(string('A simulated line, E.164; for a card that starts a session')),
+    url: string('State of the card', { minLength: 1, maxLength: MAX_DATA_URL }),
+    extensionBundleId: id('Bundle id of the extension; default: that of the card replied to'),
+    teamId: id('Team id of the app; default: that of the card replied to'),
+    sessionIdentifier: optional(
+      string('Id of a new session; default: a new one', {
+        pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
+      }),
+    ),
+  },
+  { title: 'PhoneAppCard' },
+)
 
 export function registerSimPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/messages/:id/reactions',
     sim({
       unaudited: 'message',
+      operationId: 'reactFromPhone',
       summary: 'React to a message as a phone',
       description: 'Reaches the line as a text like Loved “Hello”, and the event log as message.reaction.',
       params: Type.Object({
         number: string('The phone, E.164'),
         id: string("The network's id of a message on the phone"),
       }),
+      example: { reaction: 'love' },
       body: Type.Object({
         reaction: string(
           'love, like, dislike, laugh, emphasize, question or one emoji; a leading - removes the reaction',
@@ -56,9 +61,11 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
     '/sim/phones/:number/typing',
     sim({
       unaudited: 'message',
+      operationId: 'typeOnPhone',
       summary: 'Start or stop typing on a phone',
       description: 'A change reaches the event log as typing.changed.',
       params: Params,
+      example: { to: '+12025550100', typing: true },
       body: Type.Object({
         to: string('A simulated line, E.164'),
         typing: boolean('Whether the person types'),
@@ -80,9 +87,16 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
     '/sim/phones/:number/cards',
     sim({
       unaudited: 'message',
+      operationId: 'sendAppCardFromPhone',
       summary: 'Send an App Card as a phone',
       description: 'Replies to a card on the phone with its next state, or starts a session.',
       params: Params,
+      example: {
+        to: '+12025550100',
+        url: 'https://example.com/game?turn=1',
+        extensionBundleId: 'com.example.game',
+        teamId: 'ABCDE12345',
+      },
       body: CardBody,
       response: { 201: SentWire },
     }),

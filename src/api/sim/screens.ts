@@ -22,6 +22,7 @@ export function registerSimScreens(app: Routes, ctx: Ctx, mayStay: MayStay): voi
   app.get(
     '/sim/screens',
     sim({
+      operationId: 'watchScreens',
       summary: 'Follow changes on the phones',
       description:
         'Server-sent events: screen.changed whenever something may have changed on a phone of the simulated world: a message, a read receipt, a tapback, typing, a setting, a group, a call. The event does not name the change: read the phones again. The stream closes after 15 minutes; connect again.',

@@ -15,7 +15,10 @@ import { string } from '../http/schemas.js'
 
 export const sim = routesOf('Simulator', { access: 'account' })
 export const Params = Type.Object({ number: string('The phone, E.164') })
-export const SentWire = Type.Object({ id: string("The network's id"), service: string('Service used') })
+export const SentWire = Type.Object(
+  { id: string("The network's id"), service: string('Service used') },
+  { title: 'SentByPhone' },
+)
 
 /** Runs what a phone sends once, then wakes the line it is sent to. */
 export function answerSent(

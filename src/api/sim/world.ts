@@ -14,6 +14,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/reset',
     sim({
+      operationId: 'resetWorld',
       summary: 'Reset the world',
       description: [
         "Resets the world of the key's account to its beginning: removes messages including scheduled ones, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with their content, faults, stored Idempotency-Keys and, unless kept, webhooks. The account gets its first phones again, and the lines of the default world their initial state. Keys, tokens, seats and lines stay; blocked lines are unblocked.",
@@ -21,6 +22,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
         'Other accounts are not affected. Answers 409 if the account has ever had a line that is not simulated; test worlds never have one.',
       ].join('\n\n'),
       optionalBody: true,
+      example: { keep: ['webhooks'] },
       body: Type.Object({
         keep: optional(
           Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {

@@ -14,23 +14,35 @@ import { type Routes, routesOf } from '../http/routes.js'
 import { optional, string, strings } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
-const World = Type.Object({
-  id: string('Id'),
-  name: string('Name in the list'),
-  created_at: string('When it was created'),
-})
+const World = Type.Object(
+  {
+    id: string('Id'),
+    name: string('Name in the list'),
+    created_at: string('When it was created'),
+  },
+  { title: 'World' },
+)
 
-const WorldKey = Type.Object({
-  id: string('Value of the header sb-api-key-id'),
-  secret: optional(string('Value of the header sb-api-secret-key; shown once, when the world is created')),
-})
+const WorldKey = Type.Object(
+  {
+    id: string('Value of the header sb-api-key-id'),
+    secret: optional(string('Value of the header sb-api-secret-key; shown once, when the world is created')),
+  },
+  { title: 'WorldKey' },
+)
 
-const NewWorld = Type.Object({
-  ...World.properties,
-  keys: Type.Object({ live: WorldKey, test: WorldKey }, { description: 'Keys that work in this world only' }),
-  lines: strings('Its lines, E.164: the dedicated line, then the shared line'),
-  phones: strings('Its phones, E.164'),
-})
+const NewWorld = Type.Object(
+  {
+    ...World.properties,
+    keys: Type.Object(
+      { live: WorldKey, test: WorldKey },
+      { description: 'Keys that work in this world only' },
+    ),
+    lines: strings('Its lines, E.164: the dedicated line, then the shared line'),
+    phones: strings('Its phones, E.164'),
+  },
+  { title: 'NewWorld' },
+)
 
 const worldWire = renderer<Account>()(World, {})
 const worlds = routesOf('Simulator', { access: 'any' })
@@ -40,12 +52,14 @@ export function registerSimWorlds(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/worlds',
     worlds({
+      operationId: 'createWorld',
       summary: 'Create a world',
       description: [
         'A world is an account with its own keys and its own telephone network. It has the lines and phones of the default world under the same numbers, so tests that run at the same time share one server and keep their constants. Worlds and other accounts do not see each other. The clock belongs to the server: moving it moves it for every world.',
         `A test key creates worlds for its account, as many as its budget of worlds allows (default ${BUDGETS.worlds.limit}); so does a live key of an account with a simulated line. An admin key has no limit. Tokens and the keys of a world cannot create worlds.`,
       ].join('\n\n'),
       optionalBody: true,
+      example: { name: 'worker-1' },
       body: Type.Object({
         name: optional(string('Name in the list; default World', { minLength: 1, maxLength: 200 })),
       }),
@@ -74,6 +88,7 @@ export function registerSimWorlds(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/worlds',
     worlds({
+      operationId: 'listWorlds',
       summary: 'List worlds',
       description: 'The worlds that this account created, oldest first. An admin key lists all worlds.',
       response: { 200: Type.Object({ data: Type.Array(World) }) },
@@ -86,6 +101,7 @@ export function registerSimWorlds(app: Routes, ctx: Ctx): void {
   app.delete(
     '/sim/worlds/:id',
     worlds({
+      operationId: 'deleteWorld',
       summary: 'Remove a world',
       description:
         'Removes the world with its keys, lines, phones, messages, events, webhooks and media, also while messages are on the way. After the answer, nothing of it is stored or posted.',

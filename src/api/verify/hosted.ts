@@ -20,13 +20,13 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   const page = asset('page.html')
   const Params = Type.Object({ session_id: string('The widget session') })
 
-  for (const [name, summary] of [
-    ['component.js', 'Script that defines the element <trunkline-verify>'],
-    ['widget.js', "Script of the widget's page"],
-    ['widget.css', "Style of the widget's page"],
+  for (const [name, operationId, summary] of [
+    ['component.js', 'getVerifyComponent', 'Script that defines the element <trunkline-verify>'],
+    ['widget.js', 'getVerifyWidgetScript', "Script of the widget's page"],
+    ['widget.css', 'getVerifyWidgetStyle', "Style of the widget's page"],
   ] as const) {
     const text = asset(name)
-    app.get(`/verify/${name}`, route({ summary, security: [] }), async (_request, reply) => {
+    app.get(`/verify/${name}`, route({ operationId, summary, security: [] }), async (_request, reply) => {
       harden(reply, "default-src 'none'")
       reply.header('cache-control', 'public, max-age=300')
       // Other sites load the component; their pages may ask for this word.
@@ -38,6 +38,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   app.get(
     '/verify/hosted/:session_id',
     route({
+      operationId: 'getVerifyWidget',
       summary: 'Page of the widget',
       description: 'Only the parent_origin of its verification may frame it.',
       security: [],
@@ -60,6 +61,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
     '/verify/hosted/:session_id/state',
     route({
       unaudited: 'read-only',
+      operationId: 'getVerifyWidgetState',
       summary: 'State of the widget',
       description:
         'For the widget page, which reads the token from its fragment. Read-only, so it is safe to repeat.',

@@ -19,9 +19,11 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/verify/services',
     verifyRoute({
+      operationId: 'createVerifyService',
       summary: 'Create a verify service',
       description: 'Settings that verifications share.',
       aliases: ALIASES,
+      example: { friendly_name: 'Sign-up', code_length: 6 },
       body: NewService,
       response: { 201: ServiceWire },
       beforeValidation: formValues,
@@ -46,6 +48,7 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/verify/services',
     verifyRoute({
+      operationId: 'listVerifyServices',
       summary: 'List verify services',
       description: 'All of them, oldest first.',
       response: {
@@ -65,7 +68,12 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/verify/services/:service_sid',
-    verifyRoute({ summary: 'Show a verify service', params: ServiceParams, response: { 200: ServiceWire } }),
+    verifyRoute({
+      operationId: 'getVerifyService',
+      summary: 'Show a verify service',
+      params: ServiceParams,
+      response: { 200: ServiceWire },
+    }),
     async (request) => {
       const service = await findVerifyService(ctx.db, accountOf(request).id, request.params.service_sid)
       if (!service) throw noService()
@@ -75,6 +83,7 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   app.delete(
     '/api/v2/verify/services/:service_sid',
     verifyRoute({
+      operationId: 'deleteVerifyService',
       summary: 'Delete a verify service',
       description: 'Cancels its pending verifications. Ended verifications can still be read.',
       params: ServiceParams,

@@ -16,26 +16,31 @@ const route = routesOf('TOTP', { access: 'account' })
 
 const VISIBLE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
-const NewSecret = Type.Object({
-  uri: optional(
-    string('otpauth://totp/… URI of a QR code. When given, every other field is ignored.', {
-      maxLength: 4096,
-    }),
-  ),
-  label: optional(string('Label; required unless uri is given', { maxLength: MAX_NAME, pattern: VISIBLE })),
-  issuer: optional(string('Issuer of the codes', { maxLength: MAX_NAME, pattern: VISIBLE })),
-  secret: optional(
-    string(
-      'Base32, 5 to 256 bytes; spaces, dashes, letter case and padding are ignored. Default: 20 random bytes.',
-      { maxLength: 1024 },
+const NewSecret = Type.Object(
+  {
+    uri: optional(
+      string('otpauth://totp/… URI of a QR code. When given, every other field is ignored.', {
+        maxLength: 4096,
+      }),
     ),
-  ),
-  algorithm: optional(oneOf<Algorithm>(ALGORITHMS, 'Hash algorithm; default SHA1')),
-  digits: optional(
-    Type.Unsafe<number>({ type: 'integer', enum: [...DIGITS], description: 'Length of a code; default 6' }),
-  ),
-  period: optional(integer('Validity of a code in seconds; default 30', { minimum: 1, maximum: MAX_PERIOD })),
-})
+    label: optional(string('Label; required unless uri is given', { maxLength: MAX_NAME, pattern: VISIBLE })),
+    issuer: optional(string('Issuer of the codes', { maxLength: MAX_NAME, pattern: VISIBLE })),
+    secret: optional(
+      string(
+        'Base32, 5 to 256 bytes; spaces, dashes, letter case and padding are ignored. Default: 20 random bytes.',
+        { maxLength: 1024 },
+      ),
+    ),
+    algorithm: optional(oneOf<Algorithm>(ALGORITHMS, 'Hash algorithm; default SHA1')),
+    digits: optional(
+      Type.Unsafe<number>({ type: 'integer', enum: [...DIGITS], description: 'Length of a code; default 6' }),
+    ),
+    period: optional(
+      integer('Validity of a code in seconds; default 30', { minimum: 1, maximum: MAX_PERIOD }),
+    ),
+  },
+  { title: 'NewTotpSecret' },
+)
 
 const record = {
   id: string('Unique identifier'),
@@ -46,7 +51,7 @@ const record = {
   period: integer('Validity of a code in seconds'),
   created_at: string('When it was stored, ISO 8601'),
 }
-const Secret = Type.Object(record)
+const Secret = Type.Object(record, { title: 'TotpSecret' })
 const FirstSecret = Type.Object({
   ...record,
   secret: optional(string('Base32. Shown only once: a repeated request does not get it again.')),
@@ -68,9 +73,11 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/totp/secrets',
     route({
+      operationId: 'createTotpSecret',
       summary: 'Store a TOTP secret',
       description:
         'Give the URI of a QR code or a base32 secret, or neither to generate one. Secrets are stored encrypted and shown only in this answer.',
+      example: { uri: 'otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXP&issuer=Example' },
       body: NewSecret,
       response: { 201: Type.Object({ status, totp_secret: FirstSecret }) },
       aliases: {},
@@ -92,6 +99,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/totp/secrets',
     route({
+      operationId: 'listTotpSecrets',
       summary: 'List TOTP secrets',
       description: 'Oldest first, without the secrets themselves.',
       response: { 200: Type.Object({ status, totp_secrets: Type.Array(Secret) }) },
@@ -104,6 +112,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/totp/secrets/:secret_id',
     route({
+      operationId: 'getTotpSecret',
       summary: 'Show a TOTP secret',
       description: 'Without the secret itself.',
       params: Params,
@@ -118,6 +127,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   app.delete(
     '/api/v2/totp/secrets/:secret_id',
     route({
+      operationId: 'deleteTotpSecret',
       summary: 'Delete a TOTP secret',
       description: 'Permanently.',
       params: Params,
@@ -131,6 +141,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/totp/code/:secret_id',
     route({
+      operationId: 'getTotpCode',
       summary: 'Show the current code of a secret',
       params: Params,
       response: {

@@ -44,12 +44,14 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   app.post(
     path,
     verifyRoute({
+      operationId: 'createVerification',
       summary: 'Start a verification',
       description:
         'Sends nothing. Show the code and the number to the person: the verification is approved when exactly that code is texted from `to` to `pool_number` before it expires. With `hosted`, a page of `parent_origin` can embed a widget that does this.',
       params: ServiceParams,
       aliases: START_ALIASES,
       objects: ['hosted'],
+      example: { to: '+12025550101' },
       body: NewVerificationBody,
       response: { 201: StartedVerification },
     }),
@@ -57,7 +59,12 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   )
   app.get(
     `${path}/:sid`,
-    verifyRoute({ summary: 'Show a verification', params: Params, response: { 200: VerificationWire } }),
+    verifyRoute({
+      operationId: 'getVerification',
+      summary: 'Show a verification',
+      params: Params,
+      response: { 200: VerificationWire },
+    }),
     async (request) => {
       const { service_sid, sid } = request.params
       const verification = await readVerification(ctx, accountOf(request), service_sid, sid)
@@ -67,10 +74,12 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   app.post(
     `${path}/:sid`,
     verifyRoute({
+      operationId: 'updateVerification',
       summary: 'Cancel a verification',
       description: 'A canceled verification stays canceled; one that has ended otherwise answers 409.',
       params: Params,
       aliases: CANCEL_ALIASES,
+      example: { status: 'canceled' },
       body: Type.Object({
         status: oneOf<'canceled'>(['canceled'], 'Only canceled; a verification is approved by text message'),
       }),
@@ -87,6 +96,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   app.delete(
     `${path}/:sid`,
     verifyRoute({
+      operationId: 'cancelVerification',
       summary: 'Cancel a verification',
       description: 'Like posting the status canceled. The record stays.',
       params: Params,
@@ -101,6 +111,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/verify/verifications',
     verifyRoute({
+      operationId: 'listVerifications',
       summary: 'List verifications',
       description: 'Verifications of all services of the account, the most recently changed first.',
       querystring: Type.Object({

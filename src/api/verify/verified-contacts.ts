@@ -17,21 +17,27 @@ const route = routesOf('Verified contacts', { access: 'account', confined: 'to i
 
 const MAX_LIST = 10_000
 
-const VerifiedWire = Type.Object({
-  phone_number: string('Phone number, E.164'),
-  verified: boolean('Whether the contact has messaged the shared line'),
-  verification_status: Type.Union([Type.Literal('pending'), Type.Literal('verified')], {
-    description: 'pending until the contact has messaged the shared line, then verified',
-  }),
-  created_at: string('When it was created'),
-  updated_at: string('When it last changed'),
-})
+const VerifiedWire = Type.Object(
+  {
+    phone_number: string('Phone number, E.164'),
+    verified: boolean('Whether the contact has messaged the shared line'),
+    verification_status: Type.Union([Type.Literal('pending'), Type.Literal('verified')], {
+      description: 'pending until the contact has messaged the shared line, then verified',
+    }),
+    created_at: string('When it was created'),
+    updated_at: string('When it last changed'),
+  },
+  { title: 'VerifiedContact' },
+)
 const SharedLine = Type.Union(
   [
-    Type.Object({
-      phone_number: string('The line that the contact must message, E.164'),
-      type: Type.Literal('shared', { description: 'Always shared' }),
-    }),
+    Type.Object(
+      {
+        phone_number: string('The line that the contact must message, E.164'),
+        type: Type.Literal('shared', { description: 'Always shared' }),
+      },
+      { title: 'SharedLine' },
+    ),
     Type.Null(),
   ],
   { description: 'The shared line of the account; null when it has none' },
@@ -44,6 +50,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/verified-contacts',
     route({
+      operationId: 'listVerifiedContacts',
       summary: 'List the contacts of the shared line',
       description: 'Newest first, at most 10,000.',
       response: {
@@ -59,10 +66,12 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/verified-contacts',
     route({
+      operationId: 'createVerifiedContact',
       summary: 'Register a contact on the shared line',
       description:
         'Creates a pending contact, or returns the existing one. The contact is verified when it sends any message to the shared line. When several accounts share the line, the account that last registered or messaged the contact receives that message.',
       aliases: NEW_ALIASES,
+      example: { phone_number: '+12025550101' },
       body: Type.Object({
         phone_number: string('E.164, or a US number in national format', {
           examples: ['+12025550101', '(202) 555-0101'],
@@ -103,6 +112,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/verified-contacts/:phone_number',
     route({
+      operationId: 'getVerifiedContact',
       summary: 'Retrieve a contact of the shared line',
       params: Type.Object({ phone_number: string('E.164, or a US number in national format') }),
       response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
@@ -121,6 +131,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/accounts/shared-contacts',
     route({
+      operationId: 'listSharedContacts',
       summary: 'List the contacts of the shared line (command line)',
       description: 'Like GET /v3/verified-contacts, in the form that the published command line expects.',
       response: {
@@ -140,9 +151,11 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   app.post(
     '/accounts/verify-contact-on-shared-account',
     route({
+      operationId: 'createSharedContact',
       summary: 'Register a contact on the shared line (command line)',
       description: 'Like POST /v3/verified-contacts, in the form that the published command line expects.',
       aliases: ROUTE_ALIASES,
+      example: { recipient: '+12025550101' },
       body: Type.Object({ recipient: string('E.164, or a US number in national format') }),
       response: { 200: Type.Object({ status: string('OK'), route: Route }) },
     }),
@@ -158,12 +171,15 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   )
 }
 
-const Route = Type.Object({
-  id: integer('Id'),
-  number: string('Phone number, E.164'),
-  verified: boolean('Whether the contact has messaged the shared line'),
-  createdAt: string('When it was created'),
-})
+const Route = Type.Object(
+  {
+    id: integer('Id'),
+    number: string('Phone number, E.164'),
+    verified: boolean('Whether the contact has messaged the shared line'),
+    createdAt: string('When it was created'),
+  },
+  { title: 'SharedContact' },
+)
 
 async function list(ctx: Ctx, actor: Actor): Promise<{ line?: Line; contacts: VerifiedContact[] }> {
   const line = await sharedLineOf(ctx, actor)

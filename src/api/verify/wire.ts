@@ -27,62 +27,71 @@ export const ServiceParams = Type.Object({ service_sid: string('Sid of the servi
 const VISIBLE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
-export const NewService = Type.Object({
-  friendly_name: string('Name of the service; default brand name of the widget', {
-    maxLength: 100,
-    pattern: VISIBLE,
-  }),
-  code_length: optional(
-    integer(`Digits of a code; default ${CODE_LENGTH.default}`, {
-      minimum: CODE_LENGTH.min,
-      maximum: CODE_LENGTH.max,
+export const NewService = Type.Object(
+  {
+    friendly_name: string('Name of the service; default brand name of the widget', {
+      maxLength: 100,
+      pattern: VISIBLE,
     }),
-  ),
-  ttl_seconds: optional(
-    integer(`Validity of a code in seconds; default ${TTL_SECONDS.default}`, {
-      minimum: TTL_SECONDS.min,
-      maximum: TTL_SECONDS.max,
-    }),
-  ),
-  use_customer_lines: optional(
-    boolean(
-      "true: people text codes to one of the account's dedicated lines. false (default): to its shared line, or to a dedicated line when it has no shared line.",
+    code_length: optional(
+      integer(`Digits of a code; default ${CODE_LENGTH.default}`, {
+        minimum: CODE_LENGTH.min,
+        maximum: CODE_LENGTH.max,
+      }),
     ),
-  ),
-})
+    ttl_seconds: optional(
+      integer(`Validity of a code in seconds; default ${TTL_SECONDS.default}`, {
+        minimum: TTL_SECONDS.min,
+        maximum: TTL_SECONDS.max,
+      }),
+    ),
+    use_customer_lines: optional(
+      boolean(
+        "true: people text codes to one of the account's dedicated lines. false (default): to its shared line, or to a dedicated line when it has no shared line.",
+      ),
+    ),
+  },
+  { title: 'NewVerifyService' },
+)
 
-export const NewVerificationBody = Type.Object({
-  to: string('The number to verify, E.164: the code must be texted from it'),
-  hosted: Type.Optional(
-    Type.Object(
-      {
-        parent_origin: string(
-          'The exact site that shows the widget: https and a host name, or http on localhost and 127.0.0.1',
-          { maxLength: 300 },
-        ),
-        accent_color: optional(string('Six hexadecimal digits', { pattern: '^#?[0-9a-fA-F]{6}$' })),
-        brand_name: optional(string("Default: the service's name", { maxLength: 60, pattern: VISIBLE })),
-        theme: optional(oneOf<Theme>(THEMES, 'Default auto')),
-      },
-      // Otherwise a misspelt option goes unnoticed until a customer sees the widget.
-      { additionalProperties: false },
+export const NewVerificationBody = Type.Object(
+  {
+    to: string('The number to verify, E.164: the code must be texted from it'),
+    hosted: Type.Optional(
+      Type.Object(
+        {
+          parent_origin: string(
+            'The exact site that shows the widget: https and a host name, or http on localhost and 127.0.0.1',
+            { maxLength: 300 },
+          ),
+          accent_color: optional(string('Six hexadecimal digits', { pattern: '^#?[0-9a-fA-F]{6}$' })),
+          brand_name: optional(string("Default: the service's name", { maxLength: 60, pattern: VISIBLE })),
+          theme: optional(oneOf<Theme>(THEMES, 'Default auto')),
+        },
+        // Otherwise a misspelt option goes unnoticed until a customer sees the widget.
+        { additionalProperties: false },
+      ),
     ),
-  ),
-})
+  },
+  { title: 'NewVerification' },
+)
 
 const iso = (description: string) => string(`${description}, ISO 8601`)
 
-export const ServiceWire = Type.Object({
-  sid: string('SV and 32 hexadecimal digits'),
-  account_sid: string('The account'),
-  friendly_name: string('Name'),
-  code_length: integer('Digits of a code'),
-  ttl_seconds: integer('Validity of a code in seconds'),
-  use_customer_lines: boolean("Whether codes go to the account's dedicated lines"),
-  date_created: iso('When it was created'),
-  date_updated: iso('When it last changed'),
-  url: string('URL of this resource'),
-})
+export const ServiceWire = Type.Object(
+  {
+    sid: string('SV and 32 hexadecimal digits'),
+    account_sid: string('The account'),
+    friendly_name: string('Name'),
+    code_length: integer('Digits of a code'),
+    ttl_seconds: integer('Validity of a code in seconds'),
+    use_customer_lines: boolean("Whether codes go to the account's dedicated lines"),
+    date_created: iso('When it was created'),
+    date_updated: iso('When it last changed'),
+    url: string('URL of this resource'),
+  },
+  { title: 'VerifyService' },
+)
 
 const status = oneOf<VerificationStatus>(VERIFICATION_STATUSES, 'pending, then one of the others permanently')
 const channel = oneOf<'imessage'>(['imessage'], 'Always imessage')
@@ -111,23 +120,29 @@ const Hosted = Type.Object(
   { description: 'Only in the answer to a request with `hosted`' },
 )
 
-export const VerificationWire = Type.Object({
-  ...state,
-  account_sid: string('The account'),
-  expires_at: iso('When it expires'),
-  url: string('URL of this resource'),
-  delivery_target: optional(
-    Type.Object(
-      {
-        code: string('What to text'),
-        pool_number: string('Number to text it to'),
-        sms_deep_link: string('Opens the messaging app with number and code filled in'),
-      },
-      { description: 'While pending' },
+export const VerificationWire = Type.Object(
+  {
+    ...state,
+    account_sid: string('The account'),
+    expires_at: iso('When it expires'),
+    url: string('URL of this resource'),
+    delivery_target: optional(
+      Type.Object(
+        {
+          code: string('What to text'),
+          pool_number: string('Number to text it to'),
+          sms_deep_link: string('Opens the messaging app with number and code filled in'),
+        },
+        { title: 'DeliveryTarget', description: 'While pending' },
+      ),
     ),
-  ),
-})
-export const StartedVerification = Type.Object({ ...VerificationWire.properties, hosted: optional(Hosted) })
+  },
+  { title: 'Verification' },
+)
+export const StartedVerification = Type.Object(
+  { ...VerificationWire.properties, hosted: optional(Hosted) },
+  { title: 'StartedVerification' },
+)
 
 const renderService = renderer<VerifyService & { base: string }>()(ServiceWire, {
   account_sid: ({ accountId }) => accountSid(accountId),

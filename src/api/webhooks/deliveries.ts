@@ -36,47 +36,59 @@ const Status = oneOf<DeliveryState>(
 )
 const Kind = oneOf(TYPES, 'Type of the webhook')
 
-export const DeliveryWire = Type.Object({
-  id: string('Id of the delivery'),
-  webhook_id: string(
-    'Id of the event, as in the webhook-id header; the same for every attempt and every webhook',
-  ),
-  sequence: integer('Sequence number of the event in the account'),
-  event_type: string('Type of the event, as in the event stream'),
-  type: Kind,
-  url: string('URL that it is posted to'),
-  subject: string('What the event is about; for a message, its handle'),
-  status: Status,
-  attempts: integer('Number of attempts so far'),
-  http_status: nullable('integer', 'HTTP status of the last answer; null without an answer'),
-  reason: nullable('string', 'Why the last attempt failed and, if the delivery ended with it, why it ended'),
-  created_at: string('When it was first due, ISO 8601'),
-  next_attempt_at: nullable('string', 'When the next attempt is due'),
-  finished_at: nullable('string', 'When it ended'),
-})
+export const DeliveryWire = Type.Object(
+  {
+    id: string('Id of the delivery'),
+    webhook_id: string(
+      'Id of the event, as in the webhook-id header; the same for every attempt and every webhook',
+    ),
+    sequence: integer('Sequence number of the event in the account'),
+    event_type: string('Type of the event, as in the event stream'),
+    type: Kind,
+    url: string('URL that it is posted to'),
+    subject: string('What the event is about; for a message, its handle'),
+    status: Status,
+    attempts: integer('Number of attempts so far'),
+    http_status: nullable('integer', 'HTTP status of the last answer; null without an answer'),
+    reason: nullable(
+      'string',
+      'Why the last attempt failed and, if the delivery ended with it, why it ended',
+    ),
+    created_at: string('When it was first due, ISO 8601'),
+    next_attempt_at: nullable('string', 'When the next attempt is due'),
+    finished_at: nullable('string', 'When it ended'),
+  },
+  { title: 'WebhookDelivery' },
+)
 
-export const AttemptWire = Type.Object({
-  attempt: integer('Number of the attempt'),
-  at: string('When it started, ISO 8601'),
-  duration_ms: integer('How long it took'),
-  http_status: nullable('integer', 'HTTP status of the answer; null without an answer'),
-  reason: nullable('string', 'Why there was no answer'),
-  request_headers: Type.Record(Type.String(), Type.String(), {
-    description: 'Request headers, without the plain secret',
-  }),
-  response_headers: Type.Unsafe<Record<string, string> | null>({
-    type: ['object', 'null'],
-    additionalProperties: { type: 'string' },
-    description: 'Response headers',
-  }),
-  response_body: nullable('string', 'Beginning of the response body, up to 8 KiB'),
-})
+export const AttemptWire = Type.Object(
+  {
+    attempt: integer('Number of the attempt'),
+    at: string('When it started, ISO 8601'),
+    duration_ms: integer('How long it took'),
+    http_status: nullable('integer', 'HTTP status of the answer; null without an answer'),
+    reason: nullable('string', 'Why there was no answer'),
+    request_headers: Type.Record(Type.String(), Type.String(), {
+      description: 'Request headers, without the plain secret',
+    }),
+    response_headers: Type.Unsafe<Record<string, string> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: 'string' },
+      description: 'Response headers',
+    }),
+    response_body: nullable('string', 'Beginning of the response body, up to 8 KiB'),
+  },
+  { title: 'WebhookAttempt' },
+)
 
-const WholeDelivery = Type.Object({
-  ...DeliveryWire.properties,
-  body: string('The posted JSON; empty when its subject was deleted'),
-  attempt_log: Type.Array(AttemptWire, { description: 'Every attempt, oldest first' }),
-})
+const WholeDelivery = Type.Object(
+  {
+    ...DeliveryWire.properties,
+    body: string('The posted JSON; empty when its subject was deleted'),
+    attempt_log: Type.Array(AttemptWire, { description: 'Every attempt, oldest first' }),
+  },
+  { title: 'WebhookDeliveryWithAttempts' },
+)
 
 const Params = Type.Object({ id: string('Id of a delivery') })
 
@@ -97,6 +109,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/webhook-deliveries',
     route({
+      operationId: 'listWebhookDeliveries',
       summary: 'List webhook deliveries, newest first',
       description:
         'Deliveries to webhooks and status callbacks, for as long as deliveries are stored. A page may hold fewer rows than requested; there are more while next_cursor is not null.',
@@ -133,6 +146,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/webhook-deliveries/:id',
     route({
+      operationId: 'getWebhookDelivery',
       summary: 'Show a webhook delivery with every attempt',
       params: Params,
       response: { 200: Type.Object({ data: WholeDelivery }) },
@@ -151,6 +165,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/webhook-deliveries/:id/replay',
     route({
+      operationId: 'replayWebhookDelivery',
       summary: 'Replay a delivery',
       description: 'Posts the same body with the same webhook-id to the webhook as it is configured now.',
       params: Params,
@@ -169,8 +184,10 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/webhook-deliveries/replay',
     route({
+      operationId: 'replayWebhookDeliveries',
       summary: 'Replay many deliveries',
       description: `Replays every delivery that matches and has ended: {"status": "failed"} matches all failed ones. At most ${REPLAY_AT_ONCE} in one request, newest first; repeat with created_at_lt while more is true.`,
+      example: { status: 'failed', type: 'receive' },
       body: Replay,
       response: {
         202: Type.Object({

@@ -11,20 +11,24 @@ import { integer, string } from '../http/schemas.js'
 import { eventFrame } from '../http/sse.js'
 import { renderWebhook } from './payloads.js'
 
-const Post = Type.Object({
-  webhook_id: string('Value of the webhook-id header'),
-  sequence: integer('Sequence number of the event in the account'),
-  type: string('Type of the webhook'),
-  event_type: string('Type of the event, as in the event stream'),
-  subject: string('What the event is about; for a message, its handle'),
-  body: string('The JSON to post, byte for byte'),
-})
+const Post = Type.Object(
+  {
+    webhook_id: string('Value of the webhook-id header'),
+    sequence: integer('Sequence number of the event in the account'),
+    type: string('Type of the webhook'),
+    event_type: string('Type of the event, as in the event stream'),
+    subject: string('What the event is about; for a message, its handle'),
+    body: string('The JSON to post, byte for byte'),
+  },
+  { title: 'WebhookPost' },
+)
 
 /** Webhooks as a stream, for receivers without an address that the server could post to. */
 export function registerWebhookFeed(app: Routes, ctx: Ctx, mayStay: MayStay): void {
   registerFeed(app, ctx, mayStay, {
     url: '/v3/webhook-feed',
     tag: 'Webhooks',
+    operationId: 'followWebhooks',
     summary: 'Follow webhooks as a stream',
     contents:
       '`event` the type of webhook, `data` the post that a webhook of this type gets, whether or not one is configured',

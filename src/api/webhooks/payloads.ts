@@ -2,8 +2,19 @@ import { formatTime } from '../../base/time.js'
 import type { Event } from '../../core/events/event.js'
 import { type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import type { RenderWebhook, WebhookSource } from '../../services/webhooks/fanout.js'
-import { snakeCase } from '../http/render.js'
 import { toRecord } from '../messages/wire.js'
+import type {
+  Body,
+  CallLogPayload,
+  ConsentPayload,
+  ContactCreatedPayload,
+  InboundCallPayload,
+  LineAssignedPayload,
+  LineBlockedPayload,
+  MessagePayload,
+  ProfilePayload,
+  TypingPayload,
+} from './payload-wire.js'
 
 /**
  * The bodies of webhook posts. Each says where its event stands in the account's log, so that a receiver can tell an
@@ -26,12 +37,12 @@ function bodyOf(source: WebhookSource): ReturnType<RenderWebhook> {
     case 'typing.changed':
       return typing(event)
     case 'call.inbound':
-      return call('inbound_call', event.data, event.data.toNumber)
+      return inboundCall(event)
     case 'call.outbound':
-      return call('call_log', event.data, event.data.fromNumber)
+      return outboundCall(event)
     case 'line.assigned':
     case 'line.blocked':
-      return line(event, source)
+      return { body: line(event, source), lineNumber: event.data.number }
     case 'contact.created':
       return contact(event, source)
     case 'contact.opted_out':
@@ -55,56 +66,96 @@ function aboutMessage(event: MessageEvent, { message, group, account }: WebhookS
     row_id: _row,
     ...body
   } = toRecord(messageAt(event, message), account, group)
-  return { body, lineNumber: message.lineNumber }
+  return { body: body satisfies Body<typeof MessagePayload>, lineNumber: message.lineNumber }
 }
 
 /** `from_number` is the line here, unlike in a message: existing receivers rely on that. */
 function typing({ at, data }: Event<'typing.changed'>) {
   const { contact, lineNumber, isTyping } = data
+  const body: Body<typeof TypingPayload> = {
+    number: contact,
+    from_number: lineNumber,
+    is_typing: isTyping,
+    timestamp: formatTime(at),
+  }
+  return { body, lineNumber }
+}
+
+function inboundCall({ data }: Event<'call.inbound'>) {
+  const body: Body<typeof InboundCallPayload> = {
+    event_type: 'inbound_call',
+    ...call(data),
+    event_id: data.eventId,
+    accountEmail: data.accountEmail,
+    from_number: data.fromNumber,
+    to_number: data.toNumber,
+    forwarded_to: data.forwardedTo,
+    answered: data.answered,
+    ended_at: formatTime(data.endedAt),
+  }
+  return { body, lineNumber: data.toNumber }
+}
+
+function outboundCall({ data }: Event<'call.outbound'>) {
+  const body: Body<typeof CallLogPayload> = {
+    event_type: 'call_log',
+    ...call(data),
+    from_number: data.fromNumber,
+    to_number: data.toNumber,
+    contact_id: data.contactId,
+    recording_url: data.recordingUrl,
+    transcript: data.transcript,
+    metadata: data.metadata,
+    disposition: data.disposition,
+    origin: data.origin,
+    sent_by: data.sentBy,
+  }
+  return { body, lineNumber: data.fromNumber }
+}
+
+function call(data: Event<'call.inbound' | 'call.outbound'>['data']) {
   return {
-    body: { number: contact, from_number: lineNumber, is_typing: isTyping, timestamp: formatTime(at) },
-    lineNumber,
+    call_id: data.callId,
+    direction: data.direction,
+    status: data.status,
+    duration: data.duration,
+    provider: data.provider,
+    company_id: data.companyId,
+    created_at: formatTime(data.createdAt),
   }
 }
 
-function call(type: string, data: Event<'call.inbound' | 'call.outbound'>['data'], lineNumber: string) {
-  return { body: { event_type: type, ...wireNames(data, ['createdAt', 'endedAt']) }, lineNumber }
-}
-
-function line(event: Event<'line.assigned' | 'line.blocked'>, { account, webhookId }: WebhookSource) {
+function line(
+  event: Event<'line.assigned' | 'line.blocked'>,
+  { account, webhookId }: WebhookSource,
+): Body<typeof LineAssignedPayload> | Body<typeof LineBlockedPayload> {
   const { number, assignment } = event.data
-  const blocked = event.type === 'line.blocked'
-  return {
-    body: {
-      event_type: blocked ? 'line_blocked' : 'line_assigned',
-      event_id: webhookId,
-      accountEmail: account.email,
-      worker_id: event.subject,
-      number,
-      sendblue_number: number,
-      status: blocked ? 'BLOCKED' : 'ASSIGNED',
-      assignment,
-      [blocked ? 'blocked_at' : 'assigned_at']: formatTime(event.at),
-    },
-    lineNumber: number,
+  const about = {
+    event_id: webhookId,
+    accountEmail: account.email,
+    worker_id: event.subject,
+    number,
+    sendblue_number: number,
   }
+  const at = formatTime(event.at)
+  return event.type === 'line.blocked'
+    ? { event_type: 'line_blocked', ...about, status: 'BLOCKED', assignment, blocked_at: at }
+    : { event_type: 'line_assigned', ...about, status: 'ASSIGNED', assignment, assigned_at: at }
 }
 
 function contact(event: Event<'contact.created'>, { account, webhookId }: WebhookSource) {
   const { phone, firstName, lastName } = event.data
-  return {
-    body: {
-      event_type: 'contact_created',
-      event_id: webhookId,
-      accountEmail: account.email,
-      contact_id: event.subject,
-      phone,
-      first_name: firstName,
-      last_name: lastName,
-      created_at: formatTime(event.at),
-    },
-    lineNumber: null,
+  const body: Body<typeof ContactCreatedPayload> = {
+    event_type: 'contact_created',
+    event_id: webhookId,
+    accountEmail: account.email,
+    contact_id: event.subject,
+    phone,
+    first_name: firstName,
+    last_name: lastName,
+    created_at: formatTime(event.at),
   }
+  return { body, lineNumber: null }
 }
 
 function consent(
@@ -112,33 +163,32 @@ function consent(
   { account, webhookId }: WebhookSource,
 ) {
   const { contact: number, lineNumber } = event.data
-  return {
-    body: {
-      event_type: 'contact_consent',
-      event_id: webhookId,
-      accountEmail: account.email,
-      number,
-      sendblue_number: lineNumber,
-      opted_out: event.type === 'contact.opted_out',
-      changed_at: formatTime(event.at),
-    },
-    lineNumber,
+  const body: Body<typeof ConsentPayload> = {
+    event_type: 'contact_consent',
+    event_id: webhookId,
+    accountEmail: account.email,
+    number,
+    sendblue_number: lineNumber,
+    opted_out: event.type === 'contact.opted_out',
+    changed_at: formatTime(event.at),
   }
+  return { body, lineNumber }
 }
 
 function profile({ type, data }: Event<'contact_profile.completed' | 'contact_profile.failed'>) {
-  return {
-    body: { event_type: type, ...wireNames(data, ['requestedAt', 'observedAt']) },
-    lineNumber: data.fromNumber,
+  const body: Body<typeof ProfilePayload> = {
+    event_type: type,
+    event_id: data.eventId,
+    request_id: data.requestId,
+    operation_id: data.operationId,
+    accountEmail: data.accountEmail,
+    from_number: data.fromNumber,
+    status: data.status,
+    profile: data.profile,
+    error_code: data.errorCode,
+    error_message: data.errorMessage,
+    requested_at: formatTime(data.requestedAt),
+    observed_at: formatTime(data.observedAt),
   }
-}
-
-/** Snake case except for `accountEmail`, which existing receivers expect in camel case. */
-function wireNames(data: object, times: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [
-      name === 'accountEmail' ? name : snakeCase(name),
-      times.includes(name) && typeof value === 'number' ? formatTime(value) : value,
-    ]),
-  )
+  return { body, lineNumber: data.fromNumber }
 }

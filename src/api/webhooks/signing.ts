@@ -9,12 +9,15 @@ import { nullable, string } from '../http/schemas.js'
 
 const route = routesOf('Webhooks', { access: 'account' })
 
-const Secret = Type.Object({
-  data: Type.Object({
-    secret: string('Signs status callbacks: whsec_ and a key in base64, for any Standard Webhooks library'),
-    former_until: nullable('string', 'Until when the previous secret signs, too; null without one'),
-  }),
-})
+const Secret = Type.Object(
+  {
+    data: Type.Object({
+      secret: string('Signs status callbacks: whsec_ and a key in base64, for any Standard Webhooks library'),
+      former_until: nullable('string', 'Until when the previous secret signs, too; null without one'),
+    }),
+  },
+  { title: 'SigningSecret' },
+)
 
 /** The account's own signing secret. */
 export function registerSigningSecret(app: Routes, ctx: Ctx): void {
@@ -26,6 +29,7 @@ export function registerSigningSecret(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/signing-secret',
     route({
+      operationId: 'getSigningSecret',
       summary: 'Show the signing secret of status callbacks',
       description:
         'Every post to a status_callback carries webhook-id, webhook-timestamp and webhook-signature by this secret, and a second signature by globalSecret if there is one. The secret itself is never in a post.',
@@ -36,6 +40,7 @@ export function registerSigningSecret(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/signing-secret/rotate',
     route({
+      operationId: 'rotateSigningSecret',
       summary: 'Replace the signing secret of status callbacks',
       description: 'The previous secret signs beside the new one for 24 hours.',
       optionalBody: true,

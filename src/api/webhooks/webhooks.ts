@@ -15,19 +15,22 @@ const accountRoute = routesOf('Webhooks', { access: 'account' })
 
 const status = string('OK')
 const message = string('Result as text')
-const List = Type.Object({ status, webhooks: Webhooks })
-const ChangeAnswer = Type.Object({ status, message, webhooks: Webhooks })
+const List = Type.Object({ status, webhooks: Webhooks }, { title: 'WebhookList' })
+const ChangeAnswer = Type.Object({ status, message, webhooks: Webhooks }, { title: 'ChangedWebhooks' })
 
 const CONFINED = 'A token confined to some lines sees and manages only receive webhooks for those lines.'
 const AS_GIVEN =
   'Returns the entries as they were given, with their secrets, so that PUT can write them back.'
 
+/** In examples. */
+const RECEIVER = 'https://example.com/webhooks'
+
 export function registerWebhooks(app: Routes, ctx: Ctx): void {
-  register(app, ctx, '/api/account/webhooks', '')
-  register(app, ctx, '/api/v2/account/webhooks', ' (older path)')
+  register(app, ctx, '/api/account/webhooks', '', '')
+  register(app, ctx, '/api/v2/account/webhooks', ' (older path)', 'AtOlderPath')
 }
 
-function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
+function register(app: Routes, ctx: Ctx, path: string, remark: string, suffix: string): void {
   const read = async (request: FastifyRequest) => webhooksWire(await readWebhooks(ctx, actorOf(request)))
   // The handlers validate entries with better error texts; the schemas only describe them in the API document.
   const checks = { attachValidation: true, preValidation: withAliases({}) }
@@ -35,6 +38,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
   app.get(
     path,
     route({
+      operationId: `listWebhooks${suffix}`,
       summary: `List webhooks${remark}`,
       description: `${AS_GIVEN} ${CONFINED}`,
       response: { 200: List },
@@ -45,14 +49,19 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     path,
     {
       ...route({
+        operationId: `addWebhooks${suffix}`,
         summary: `Add webhooks${remark}`,
         description: `Adds webhooks to the list of a type, or to several lists given as an object of types. An existing URL keeps its position; an object replaces its settings, a plain URL leaves them unchanged. A replaced secret signs beside the new one for 24 hours. ${CONFINED}`,
-        body: Type.Object({
-          webhooks: Additions,
-          type: TypeField,
-          globalSecret: GlobalSecret,
-          secret: LegacySecret,
-        }),
+        example: { type: 'receive', webhooks: [RECEIVER] },
+        body: Type.Object(
+          {
+            webhooks: Additions,
+            type: TypeField,
+            globalSecret: GlobalSecret,
+            secret: LegacySecret,
+          },
+          { title: 'AddedWebhooks' },
+        ),
         response: { 200: ChangeAnswer },
       }),
       ...checks,
@@ -72,10 +81,17 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     path,
     {
       ...accountRoute({
+        operationId: `replaceWebhooks${suffix}`,
         summary: `Replace all webhooks${remark}`,
         description:
           'Replaces the whole configuration: omitted types and secrets are removed. A URL that stays in its list stays the same webhook: its waiting deliveries continue, and a replaced secret signs beside the new one for 24 hours. Unknown keys are stored and returned.',
-        body: Type.Object({ webhooks: Webhooks, globalSecret: GlobalSecret, secret: LegacySecret }),
+        example: {
+          webhooks: { receive: [RECEIVER], outbound: [{ url: RECEIVER, secret: 'a-secret-of-yours' }] },
+        },
+        body: Type.Object(
+          { webhooks: Webhooks, globalSecret: GlobalSecret, secret: LegacySecret },
+          { title: 'NewWebhooks' },
+        ),
         response: { 200: ChangeAnswer },
       }),
       ...checks,
@@ -95,10 +111,12 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     path,
     {
       ...route({
+        operationId: `removeWebhooks${suffix}`,
         summary: `Remove webhooks${remark}`,
         description: `Removes URLs from the list of a type. Unknown URLs are ignored. ${CONFINED}`,
-        body: Type.Object({ webhooks: Entries, type: TypeField }),
-        response: { 200: Type.Object({ status, message }) },
+        example: { type: 'receive', webhooks: [RECEIVER] },
+        body: Type.Object({ webhooks: Entries, type: TypeField }, { title: 'RemovedWebhooks' }),
+        response: { 200: Type.Object({ status, message }, { title: 'ResultAnswer' }) },
       }),
       ...checks,
     },

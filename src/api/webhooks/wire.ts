@@ -18,6 +18,7 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
   anyOf: [
     { type: 'string', description: `A webhook without settings: ${url}` },
     {
+      title: 'Webhook',
       type: 'object',
       required: ['url'],
       additionalProperties: true,
@@ -62,6 +63,7 @@ export const LegacySecret = optional(
 export const Webhooks = Type.Object(
   { ...lists, globalSecret: GlobalSecret, secret: LegacySecret },
   {
+    title: 'Webhooks',
     additionalProperties: true,
     description: 'One list for each type, and the secret. Unknown keys are stored and returned.',
   },
