@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+// @ts-expect-error: scripts have no types.
+import { inlined } from '../../scripts/inlined.js'
 import { WEBHOOK_TYPES } from '../../src/core/webhooks/types.js'
 import type { Json } from '../support/world.js'
 
@@ -7,7 +9,7 @@ import type { Json } from '../support/world.js'
  * The interface's lists of fields against the API document, both ways: every listed field is there, and every
  * field that is there is listed, as part of the interface or as something its real clients know besides.
  */
-const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8'))
+const { paths } = inlined(JSON.parse(readFileSync('openapi.json', 'utf8')))
 
 const words = (text: string) => text.trim().split(/\s+/)
 
