@@ -70,6 +70,11 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     '/console/session',
     route({
       operationId: 'signIn',
+      errors: {
+        401: 'The key does not exist, or its secret is wrong.',
+        403: 'The header x-trunkline-console: 1 is missing, or the request comes from another origin.',
+        429: 'Too many wrong keys from this address.',
+      },
       summary: 'Sign in to the console',
       description:
         'Sets a cookie for twelve hours. A session holds an account key and an admin key; signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
@@ -97,6 +102,9 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     '/console/session',
     route({
       operationId: 'signOut',
+      errors: {
+        403: 'The header x-trunkline-console: 1 is missing, or the request comes from another origin.',
+      },
       summary: 'Sign out of the console',
       description:
         'Ends the session and its open streams. Has no effect without a session. Needs the header x-trunkline-console: 1.',

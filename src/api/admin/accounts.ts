@@ -122,6 +122,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     '/admin/accounts',
     admin({
       operationId: 'createAccount',
+      errors: { 409: 'There is an account with this e-mail address already.' },
       summary: 'Create an account and its test world',
       example: { email: 'grace@example.com', name: 'Grace' },
       body: NewAccount,
@@ -156,6 +157,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     '/admin/accounts/:id',
     admin({
       operationId: 'updateAccount',
+      errors: { 409: 'There is an account with this e-mail address already.' },
       summary: 'Change an account',
       params: IdParams,
       example: { name: 'Navy', budgets: { queued: 5000 } },

@@ -59,6 +59,7 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
     '/admin/conversations/release',
     admin({
       operationId: 'releaseConversation',
+      errors: { 404: 'This conversation is not held.' },
       summary: 'Release a held conversation',
       description:
         'Sends the held messages now, in order, or drops them. On a shared line: those of every account that has this conversation held.',

@@ -80,6 +80,7 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
     '/admin/keys',
     admin({
       operationId: 'createKey',
+      errors: { 404: 'There is no such account.' },
       summary: 'Create a key; its secret is shown only here',
       example: { kind: 'admin', label: 'Deployment' },
       body: NewKey,

@@ -125,6 +125,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     '/admin/lines',
     admin({
       operationId: 'createLine',
+      errors: { 404: 'There is no such account.', 409: 'The number is a line already.' },
       summary: 'Create a line',
       description:
         'The first line with a driver other than simulator ends the development keys; `notice` says so.',

@@ -69,6 +69,7 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
     '/admin/seats',
     admin({
       operationId: 'createSeat',
+      errors: { 404: 'There is no such account.', 409: 'The account has this seat already.' },
       summary: 'Create a seat',
       example: { account_id: '{account_id}', email: 'grace@example.com', first_name: 'Grace' },
       body: NewSeat,

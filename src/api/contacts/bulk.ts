@@ -74,6 +74,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
     {
       ...rowsRoute({
         operationId: 'createContacts',
+        errors: { 409: 'A number is there twice, or is a contact already.' },
         summary: 'Create many contacts',
         description:
           'All rows are checked before the first is stored: an invalid row, which the error names, or too little room for all stores none. More than 200 contacts are stored in parts, so that others need not wait: should the server stop in between, send the request again. An existing number is updated, as with update_if_exists. Of two rows with the same number, the later one wins field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
@@ -117,7 +118,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       summary: 'Delete many contacts',
       description: 'Unknown numbers and ids are ignored.',
       aliases: DELETE_ALIASES,
-      example: { contact_ids: ['{contact_id}'] },
+      example: { contact_ids: ['+12025550143', '+12025550144'] },
       body: Type.Object({
         contact_ids: Type.Array(Type.String({ maxLength: 64 }), {
           maxItems: MAX_ROWS,

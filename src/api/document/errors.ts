@@ -48,6 +48,7 @@ const STATUSES: Readonly<Record<number, { name: string; description: string; hea
   403: { name: 'Forbidden', description: 'The key or token may not do this.' },
   404: { name: 'NotFound', description: 'It does not exist, or it belongs to another account.' },
   413: { name: 'TooLarge', description: 'The body is larger than this route allows.' },
+  414: { name: 'PathTooLong', description: 'A part of the path is longer than 512 characters.' },
   415: { name: 'UnsupportedMediaType', description: 'This route does not read this Content-Type.' },
   422: { name: 'OtherBody', description: 'This Idempotency-Key was used before with another body.' },
   429: {
@@ -73,7 +74,9 @@ export function refusalsOf(
   const statuses = [
     400,
     ...(hasKey ? [401, 403, 429, 503] : []),
-    ...(path.includes('{') ? [404] : []),
+    // Without a simulated line, there is nothing under /sim.
+    ...(path.startsWith('/sim/') ? [404] : []),
+    ...(path.includes('{') ? [404, 414] : []),
     ...(operation.requestBody ? [413, 415] : []),
     ...(hasKey && method === 'post' ? [422] : []),
   ]

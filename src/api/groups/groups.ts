@@ -59,6 +59,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     route({
       unaudited: 'message',
       operationId: 'sendGroupMessage',
+      errors: { 404: 'There is no group with this id.' },
       summary: 'Send a message to a group',
       description:
         'The first message to a set of people creates their group. When a member does not use iMessage, the message goes out as group MMS if the line can send it (service is then SMS), and otherwise ends as ERROR that names the member. When a member has opted out, the message is not sent.',
@@ -96,7 +97,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
       description:
         'Creates the group on the phones without a message. When these people already have a group on this line, returns that group unchanged.',
       aliases: { from_number: SEND_ALIASES.from_number },
-      example: { from_number: '+12025550100', numbers: ['+12025550101', '+12025550103'], name: 'Weekend' },
+      example: { from_number: '+12025550100', numbers: ['+12025550101', '+12025550151'], name: 'Weekend' },
       body: Type.Object({ from_number, numbers: Numbers, name: optional(GroupName) }),
       response: {
         200: Type.Object({
@@ -134,11 +135,12 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     '/api/modify-group',
     route({
       operationId: 'modifyGroup',
+      errors: { 404: 'There is no group with this id.' },
       summary: 'Add a person to a group, or remove one',
       description:
         'Answers when the phones of the group show the change. Adding a member or removing a non-member is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
       aliases: ACTOR_ALIASES,
-      example: { group_id: '{group_id}', modify_type: 'add_recipient', number: '+12025550104' },
+      example: { group_id: '{group_id}', modify_type: 'add_recipient', number: '+12025550152' },
       body: Type.Object({
         group_id: string('The group', { minLength: 1 }),
         modify_type: oneOf<'add_recipient' | 'remove_recipient'>(

@@ -14,6 +14,7 @@ export function registerLookups(app: Routes, ctx: Ctx): void {
     '/api/evaluate-service',
     route({
       operationId: 'evaluateService',
+      errors: { 422: 'No line of the account can look up addresses.' },
       summary: 'Check whether an address uses iMessage',
       description:
         "Asks one of the account's iMessage lines. iMessage does not guarantee delivery. For an e-mail address, SMS means that the address does not use iMessage. When no line can tell, the answer is 503; retry later.",

@@ -60,6 +60,7 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
     '/api/location/:number',
     route({
       operationId: 'getLocation',
+      errors: { 422: 'The line cannot see locations.' },
       summary: 'Show the location of a person',
       description: 'Known only while the person shares it with the line. Dedicated Mac lines only.',
       params: NumberParams,

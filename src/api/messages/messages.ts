@@ -110,6 +110,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
     '/api/status',
     readRoute({
       operationId: 'getMessageStatus',
+      errors: { 404: 'There is no message with this handle.' },
       summary: 'Show the status of a message',
       description:
         'Asks the carrier first while the outcome of the send is unknown. An inbound message is DELIVERED: it reached its line.',

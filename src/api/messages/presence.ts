@@ -61,6 +61,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     '/api/send-reaction',
     route({
       operationId: 'sendReaction',
+      errors: { 404: 'There is no message with this handle on this line, or no such line.' },
       summary: 'React to a message',
       description: 'A tapback on an inbound or outbound iMessage. A new reaction replaces the earlier one.',
       aliases: REACTION_ALIASES,
@@ -127,6 +128,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     '/api/mark-read',
     route({
       operationId: 'markRead',
+      errors: { 404: 'There is no conversation with this number.' },
       summary: 'Mark a conversation as read',
       description:
         'Sends a read receipt to the contact where the service supports it. An SMS conversation also answers OK, without a read receipt.',

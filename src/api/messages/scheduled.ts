@@ -57,6 +57,7 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
     '/v3/scheduled-messages/:handle',
     route({
       operationId: 'cancelScheduledMessage',
+      errors: { 409: 'The message does not wait for its time, or no longer.' },
       summary: 'Cancel a scheduled message',
       description:
         'The message ends as DECLINED with the error_reason canceled. A message that is not scheduled, or no longer, answers 409.',

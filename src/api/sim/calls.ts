@@ -6,7 +6,7 @@ import { listPhoneCalls } from '../../storage/calls/calls.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
-import type { Routes } from '../http/routes.js'
+import type { RouteSchema, Routes } from '../http/routes.js'
 import { integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { Params, phoneIn, sim } from './shared.js'
 
@@ -40,21 +40,29 @@ const render = renderer<Call & { phone: string }>()(CallWire, {
 })
 const callWire = (call: Call, phone: string) => render({ ...call, phone })
 
-const ACTIONS: Record<CallAction, { operationId: string; summary: string; description: string }> = {
-  answer: { operationId: 'answerCall', summary: 'Answer a call', description: 'On the ringing phone.' },
+const ACTIONS: Record<CallAction, Pick<RouteSchema, 'operationId' | 'errors' | 'summary' | 'description'>> = {
+  answer: {
+    operationId: 'answerCall',
+    errors: { 409: 'The call does not ring.' },
+    summary: 'Answer a call',
+    description: 'On the ringing phone.',
+  },
   voicemail: {
     operationId: 'answerCallByVoicemail',
+    errors: { 409: 'The call does not ring.' },
     summary: 'Let voicemail answer a call',
     description:
       'On the ringing phone. The call counts as answered; the event of an outbound call says that voicemail answered.',
   },
   decline: {
     operationId: 'declineCall',
+    errors: { 409: 'The call does not ring.' },
     summary: 'Decline a call',
     description: 'On the ringing phone. The call ends as BUSY.',
   },
   hangup: {
     operationId: 'hangUpCall',
+    errors: { 409: 'The call has ended.' },
     summary: 'Hang up',
     description:
       'Either phone ends an answered call as COMPLETED; the caller ends a ringing call as CANCELLED.',

@@ -86,7 +86,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
     sim({
       operationId: 'createSimGroup',
       summary: 'Create a group on a phone',
-      example: { by: '+12025550101', line: '+12025550100', members: ['+12025550103'], name: 'Weekend' },
+      example: { by: '+12025550101', line: '+12025550100', members: ['+12025550151'], name: 'Weekend' },
       body: Type.Object({
         by: string('The phone that creates it'),
         line: string('A simulated line to add, E.164'),
@@ -144,7 +144,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
       operationId: 'addSimGroupMember',
       summary: 'Add a person to a group on a phone',
       params: Params,
-      example: { by: '+12025550101', number: '+12025550104' },
+      example: { by: '+12025550101', number: '+12025550152' },
       body: Type.Object({ by, number: string('The phone to add') }),
       response: { 200: Chat },
     }),

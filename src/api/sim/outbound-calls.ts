@@ -38,17 +38,20 @@ const callWire = renderer<Call>()(CallWire, {
 const ACTIONS = {
   answer: {
     operationId: 'answerCallInConsole',
+    errors: { 409: 'The call does not ring.' },
     summary: 'Answer a call to a line in the console',
     description:
       'A call that rings at the phone it is forwarded to also rings in the console. Answered here, it was not forwarded: forwarded_to of its event is null.',
   },
   decline: {
     operationId: 'declineCallInConsole',
+    errors: { 409: 'The call does not ring.' },
     summary: 'Decline a call to a line in the console',
     description: 'The ringing call ends as BUSY, also on the phone it is forwarded to.',
   },
   hangup: {
     operationId: 'hangUpCallInConsole',
+    errors: { 409: 'The call has ended, or was answered at a phone.' },
     summary: 'Hang up a call in the console',
     description:
       'An answered call ends as COMPLETED, a ringing call from a line as CANCELLED. A call that was answered at a phone is hung up there.',

@@ -15,6 +15,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
     '/sim/reset',
     sim({
       operationId: 'resetWorld',
+      errors: { 409: 'The account has or had a line that is not simulated.' },
       summary: 'Reset the world',
       description: [
         "Resets the world of the key's account to its beginning: removes messages including scheduled ones, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with their content, faults, stored Idempotency-Keys and, unless kept, webhooks. The account gets its first phones again, and the lines of the default world their initial state. Keys, tokens, seats and lines stay; blocked lines are unblocked.",

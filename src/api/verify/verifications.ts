@@ -75,6 +75,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     `${path}/:sid`,
     verifyRoute({
       operationId: 'updateVerification',
+      errors: { 409: 'The verification has ended.' },
       summary: 'Cancel a verification',
       description: 'A canceled verification stays canceled; one that has ended otherwise answers 409.',
       params: Params,
@@ -97,6 +98,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     `${path}/:sid`,
     verifyRoute({
       operationId: 'cancelVerification',
+      errors: { 409: 'The verification has ended.' },
       summary: 'Cancel a verification',
       description: 'Like posting the status canceled. The record stays.',
       params: Params,

@@ -166,6 +166,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
     '/v3/webhook-deliveries/:id/replay',
     route({
       operationId: 'replayWebhookDelivery',
+      errors: { 409: 'The delivery has not ended, or what it was about was deleted.' },
       summary: 'Replay a delivery',
       description: 'Posts the same body with the same webhook-id to the webhook as it is configured now.',
       params: Params,

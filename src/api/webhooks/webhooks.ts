@@ -50,6 +50,9 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string, suffix: s
     {
       ...route({
         operationId: `addWebhooks${suffix}`,
+        errors: {
+          409: 'The URL is a webhook of the account already, for more lines than those of this token.',
+        },
         summary: `Add webhooks${remark}`,
         description: `Adds webhooks to the list of a type, or to several lists given as an object of types. An existing URL keeps its position; an object replaces its settings, a plain URL leaves them unchanged. A replaced secret signs beside the new one for 24 hours. ${CONFINED}`,
         example: { type: 'receive', webhooks: [RECEIVER] },
