@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WEBHOOK_TYPES } from '../../src/core/webhooks/types.js'
 import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
@@ -36,6 +38,15 @@ const MESSAGE_FIELDS = [
 ]
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+const document: Json = JSON.parse(readFileSync('openapi.json', 'utf8'))
+const ajv = new Ajv2020({ strict: false })
+ajv.addSchema(document, 'document')
+/** How a body differs from its description in the API document. */
+const differences = ({ path, body }: Received): unknown => {
+  const { $ref } = document.webhooks[path.slice(1)].post.requestBody.content['application/json'].schema
+  const validate = ajv.compile({ $ref: `document${$ref}`, unevaluatedProperties: false })
+  return validate(body) ? undefined : { path, body, errors: validate.errors }
+}
 /** Unknown so far: somebody with an iPhone. */
 const FAY = '+12025550151'
 
@@ -55,7 +66,9 @@ describe.each(ENGINES)('every type of webhook on %s', (engine) => {
     await world.close()
     await sink.close()
   })
-  afterEach(() => void sink.received.splice(0))
+  afterEach(() => {
+    expect(sink.received.splice(0).map(differences).filter(Boolean)).toEqual([])
+  })
 
   /** The one post of a type; everything else that came has another. */
   const only = (type: string): Json => {

@@ -27,6 +27,7 @@ const PAGE = `<!doctype html>
     <link rel="icon" href="/docs/static/favicon-32x32.png" />
     <link rel="stylesheet" href="/docs/static/swagger-ui.css" />
     <link rel="stylesheet" href="/docs/static/index.css" />
+    <style>html.dark-mode { color-scheme: dark } html.dark-mode body { background: #1c2022 }</style>
   </head>
   <body>
     <div id="swagger-ui"></div>
@@ -35,7 +36,11 @@ const PAGE = `<!doctype html>
   </body>
 </html>
 `
-const BEGIN = `window.ui = SwaggerUIBundle({
+const BEGIN = `const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+follow()
+dark.addEventListener('change', follow)
+window.ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
   docExpansion: 'list',
