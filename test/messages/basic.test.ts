@@ -17,7 +17,7 @@ describe.each(ENGINES)('HTTP Basic on %s', (engine) => {
     world = await createWorld(engine)
     const { ctx } = world.app
     server = Fastify()
-    server.setErrorHandler(createErrorHandler(ctx.log))
+    server.setErrorHandler(createErrorHandler(ctx))
     registerPolicies(server)
     registerAuthentication(server, ctx, createAuthenticator(ctx, createLimiter(50, 60_000, Date.now)), false)
     server.get('/open-to-basic', { config: { access: 'account', basic: true } }, async (request) => ({

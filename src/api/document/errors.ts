@@ -9,6 +9,7 @@ import type { Json } from './components.js'
 const message = string('What is wrong, with which value, and what to do')
 const plain = { status: oneOf(['ERROR'], 'ERROR'), message }
 const reason = optional(string('A code for programs, where one status has several causes'))
+const error_url = string('Page that explains the error and what to do')
 const again = string('The text of message again, as clients of messages read it')
 
 const BODIES: Readonly<Record<ErrorFamily, Json>> = {
@@ -31,6 +32,7 @@ const BODIES: Readonly<Record<ErrorFamily, Json>> = {
         message,
         details: optional(Type.Unknown({ description: 'More about the fault, on some routes' })),
       }),
+      error_url,
     },
     { title: 'CodedError' },
   ),

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../../base/log.js'
+import { errorPath } from '../../core/dictionary/paths.js'
 import { AppError, type ErrorCode, HTTP_STATUS, MESSAGE_ERROR } from '../../core/errors.js'
+import type { Ctx } from '../../services/ctx.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,14 +13,20 @@ declare module 'fastify' {
 const INTERNAL = 'Internal error. The server log has the details.'
 
 /** Turns every error into an answer. The body's shape depends on the family of routes. */
-export function createErrorHandler(log: Log) {
+export function createErrorHandler({ log, publicUrl }: Pick<Ctx, 'log' | 'publicUrl'>) {
+  /** Links the answer to the page that explains its code. */
+  const linkTo = (reply: FastifyReply, code: string): string => {
+    const url = `${publicUrl()}${errorPath(code)}`
+    reply.header('link', `<${url}>; rel="help"`)
+    return url
+  }
   return (error: FastifyError | AppError | Error, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof AppError ? error : fromFastify(error as FastifyError)
     if (!known) {
       log.error({ err: error, req: request.id, route: request.routeOptions.url }, 'request failed')
       reply.header('x-should-retry', 'true')
       request.fault = { code: 'internal', message: INTERNAL }
-      return reply.code(500).send(body(request, 'internal', INTERNAL, 500))
+      return reply.code(500).send(body(request, 'internal', INTERNAL, 500, linkTo(reply, 'internal')))
     }
     request.fault = known
     const status = HTTP_STATUS[known.code]
@@ -32,7 +39,8 @@ export function createErrorHandler(log: Log) {
     if (allow) reply.header('allow', allow)
     // The published client retries 409 and 5xx by itself; this header stops retries that cannot succeed.
     if (status !== 429 || !mayRetry) reply.header('x-should-retry', String(mayRetry))
-    return reply.code(status).send(body(request, known.code, known.message, status, known.options))
+    const url = linkTo(reply, known.options.errorCode ?? known.code)
+    return reply.code(status).send(body(request, known.code, known.message, status, url, known.options))
   }
 }
 
@@ -41,10 +49,13 @@ function body(
   code: string,
   message: string,
   status: number,
+  error_url: string,
   { details, reason, errorCode }: AppError['options'] = {},
 ) {
   const family = errorFamilyOf(request.url, status)
-  if (family === 'coded') return { error: { code, message, ...(details === undefined ? {} : { details }) } }
+  // The other shapes belong to the interface, whose clients know their fields.
+  if (family === 'coded')
+    return { error: { code, message, ...(details === undefined ? {} : { details }) }, error_url }
   return {
     status: 'ERROR',
     message,

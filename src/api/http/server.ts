@@ -118,7 +118,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     logger: false,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, pulse),
-    frameworkErrors: (error, request, reply) => createErrorHandler(ctx.log)(error, request, reply),
+    frameworkErrors: (error, request, reply) => createErrorHandler(ctx)(error, request, reply),
     forceCloseConnections: 'idle',
     schemaController: { compilersFactory: COMPILERS },
   }
@@ -129,7 +129,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   registerBodyParsers(app)
   app.setValidatorCompiler(validators())
   app.setSerializerCompiler(serializers())
-  app.setErrorHandler(createErrorHandler(ctx.log))
+  app.setErrorHandler(createErrorHandler(ctx))
   registerPolicies(app)
   registerAudit(app, ctx)
   registerUnknownFields(app)

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Routes } from '../http/routes.js'
+import { errorDictionaryPage } from './error-dictionary.js'
 
 const CSP = [
   "default-src 'none'",
@@ -67,6 +68,9 @@ export function registerDocs(app: Routes): void {
     harden(reply).type('text/html; charset=utf-8').send(PAGE)
   app.get('/docs', { config, schema: hidden }, page)
   app.get('/docs/', { config, schema: hidden }, page)
+  app.get('/docs/errors', { config, schema: hidden }, async (_request, reply) =>
+    harden(reply).type('text/html; charset=utf-8').send(errorDictionaryPage()),
+  )
   app.get(
     '/docs/static/:file',
     { config, schema: { ...hidden, params: Type.Object({ file: Type.String() }) } },

@@ -1,3 +1,4 @@
+import { errorPath, verdictPath } from '../../../../src/core/dictionary/paths'
 import './messages.css'
 import { encode } from '../../api/client'
 import { useData } from '../../api/queries'
@@ -41,13 +42,25 @@ export default function MessageView({ params }: { params: Record<string, string>
   )
 }
 
-function Explanation({ timeline: { why } }: { timeline: Timeline }) {
+function Explanation({ timeline: { why, message } }: { timeline: Timeline }) {
+  const verdict = (
+    <a href={verdictPath(why.verdict)} target="_blank" rel="noreferrer">
+      <Badge>{why.verdict.replaceAll('_', ' ')}</Badge>
+    </a>
+  )
   return (
-    <Card title="What happened" actions={<Badge>{why.verdict.replaceAll('_', ' ')}</Badge>}>
+    <Card title="What happened" actions={verdict}>
       <p className="why-summary">{why.summary}</p>
       <p className="why-next">
         <strong>Next step</strong> {why.next_step}
       </p>
+      {message.error_code !== null && (
+        <p>
+          <a href={errorPath(message.error_code)} target="_blank" rel="noreferrer">
+            About error {message.error_code}
+          </a>
+        </p>
+      )}
       <details className="why-steps">
         <summary>{why.steps.length} steps</summary>
         <ol>
