@@ -89,6 +89,10 @@ const BEFORE: Record<string, (world: World) => Promise<Values>> = {
   renameGroup: group,
   setGroupPhoto: group,
   updateAccount: account,
+  keepBodiesOfAccount: account,
+  rotateKey: async (world) => ({
+    id: (await world.post('/admin/keys', { kind: 'admin', label: 'Old' }, 'admin')).body.id,
+  }),
   createLine: account,
   createSeat: account,
   updateSeat: async (world) => {

@@ -11,21 +11,24 @@ import type { Routes } from '../http/routes.js'
 import { nullable, oneOf, optional, string } from '../http/schemas.js'
 import { admin, IdParams, required } from './shared.js'
 
-const ErasureWire = Type.Object({
-  id: string('Id of the erasure'),
-  account_id: nullable('string', 'The account; null: every account'),
-  hint: string('What is kept of the address: its last four digits, or that it was an e-mail address'),
-  state: oneOf(
-    ERASURE_STATES,
-    'running; waiting: a message or call is under way, or a message changed in the last ten minutes; done',
-  ),
-  step: string('What is done next'),
-  counts: Type.Record(Type.String(), Type.Integer(), {
-    description: 'Rows that were removed, or in which the address was replaced, by kind',
-  }),
-  requested_at: string('When it was requested, ISO 8601. What came later is not erased'),
-  finished_at: nullable('string', 'When it was done, ISO 8601'),
-})
+const ErasureWire = Type.Object(
+  {
+    id: string('Id of the erasure'),
+    account_id: nullable('string', 'The account; null: every account'),
+    hint: string('What is kept of the address: its last four digits, or that it was an e-mail address'),
+    state: oneOf(
+      ERASURE_STATES,
+      'running; waiting: a message or call is under way, or a message changed in the last ten minutes; done',
+    ),
+    step: string('What is done next'),
+    counts: Type.Record(Type.String(), Type.Integer(), {
+      description: 'Rows that were removed, or in which the address was replaced, by kind',
+    }),
+    requested_at: string('When it was requested, ISO 8601. What came later is not erased'),
+    finished_at: nullable('string', 'When it was done, ISO 8601'),
+  },
+  { title: 'Erasure' },
+)
 
 const erasureWire = renderer<Erasure>()(ErasureWire, {
   step: ({ state, step }) => (state === 'done' ? '' : step),
@@ -38,9 +41,15 @@ export function registerAdminErasures(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/erasures',
     admin({
+      operationId: 'erasePerson',
       summary: 'Erase a person',
       description:
         'Removes what the database holds of a phone number or e-mail address: messages, media, contacts, calls, locations, verifications, webhook bodies, stored answers. In what belongs to others, such as events and group chats, the address is replaced. It happens in the background and goes on after a restart. An opt-out of the person stays in force, under a mark that does not tell the address. This cannot be undone.',
+      example: { person: '+12025550101' },
+      errors: {
+        404: 'There is no such account.',
+        409: 'An erasure of this person is under way, or the address is that of a line, a seat or an account.',
+      },
       body: Type.Object({
         person: string('Phone number in E.164, or e-mail address of iMessage'),
         account_id: optional(
@@ -66,6 +75,7 @@ export function registerAdminErasures(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/erasures',
     admin({
+      operationId: 'listErasures',
       summary: 'List erasures',
       description: 'Newest first.',
       querystring: Type.Object(pageQuery(MAX, USUAL)),
@@ -83,7 +93,12 @@ export function registerAdminErasures(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/erasures/:id',
-    admin({ summary: 'Show an erasure', params: IdParams, response: { 200: ErasureWire } }),
+    admin({
+      operationId: 'getErasure',
+      summary: 'Show an erasure',
+      params: IdParams,
+      response: { 200: ErasureWire },
+    }),
     async ({ params: { id } }) => erasureWire(required(await findErasure(ctx.db, id), 'erasure', id)),
   )
 }

@@ -110,6 +110,7 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
         'The new key has the account, kind and label of the old one, and both work until the overlap is over. Then the old key ends, and with it the tokens that it made.',
       params: IdParams,
       example: { overlap_seconds: 3600 },
+      errors: { 409: 'The key was revoked or replaced already.' },
       body: Rotation,
       response: { 201: KeyWire },
     }),

@@ -20,6 +20,7 @@ export const TAGS = [
   { name: 'Seats', description: 'People who work with the account.' },
   { name: 'Temporary tokens', description: 'Bearer tokens that expire.' },
   { name: 'Overview', description: 'Totals and times of the account.' },
+  { name: 'Requests', description: 'The log of the API calls of the account.' },
   { name: 'Simulator', description: 'Virtual phones: the other side of every conversation in a test.' },
   { name: 'Administration', description: 'For operators, with an admin key.' },
   { name: 'Console', description: 'The session of the console in a browser.' },

@@ -32,12 +32,15 @@ const fields = {
   error_message: nullable('string', 'Its message, without phone numbers and values of the request'),
   ignored: nullable('string', 'Fields and parameters that the route does not know, as x-trunkline-ignored'),
 }
-const RequestWire = Type.Object(fields)
-const RequestWithBodies = Type.Object({
-  ...fields,
-  request_body: nullable('string', 'The first 4 KB without secrets; null unless bodies were kept'),
-  response_body: nullable('string', 'The first 4 KB without secrets; null unless bodies were kept'),
-})
+const RequestWire = Type.Object(fields, { title: 'ApiCall' })
+const RequestWithBodies = Type.Object(
+  {
+    ...fields,
+    request_body: nullable('string', 'The first 4 KB without secrets; null unless bodies were kept'),
+    response_body: nullable('string', 'The first 4 KB without secrets; null unless bodies were kept'),
+  },
+  { title: 'ApiCallWithBodies' },
+)
 
 const others = {
   id: textOf,
@@ -65,19 +68,27 @@ const AdminQuery = Type.Object({
   account_id: optional(string('Only calls of this account; admin: those of admin keys')),
   ...ListQuery.properties,
 })
-const List = Type.Object({ data: Type.Array(RequestWire), next_cursor: NextCursor })
+const List = Type.Object({ data: Type.Array(RequestWire), next_cursor: NextCursor }, { title: 'ApiCalls' })
 
-const BodyChange = Type.Object({
-  minutes: optional(
-    integer(`How long bodies are kept from now on; default ${MAX_BODY_MINUTES}, 0 stops at once`, {
-      minimum: 0,
-      maximum: MAX_BODY_MINUTES,
-    }),
-  ),
-})
-const BodyState = Type.Object({
-  until: nullable('string', 'Bodies of calls before this time are kept; null: no bodies'),
-})
+const BodyChange = Type.Object(
+  {
+    minutes: optional(
+      integer(`How long bodies are kept from now on; default ${MAX_BODY_MINUTES}, 0 stops at once`, {
+        minimum: 0,
+        maximum: MAX_BODY_MINUTES,
+      }),
+    ),
+  },
+  { title: 'KeptBodiesChange' },
+)
+const BodyState = Type.Object(
+  {
+    until: nullable('string', 'Bodies of calls before this time are kept; null: no bodies'),
+  },
+  { title: 'KeptBodies' },
+)
+
+const NO_LOG = 'This server keeps no request log.'
 
 const KEPT =
   'Entries are written every second and kept for TRUNKLINE_REQUEST_DAYS. Calls that the console reads with are left out.'
@@ -112,8 +123,10 @@ export function registerRequests(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/requests',
     route({
+      operationId: 'listApiCalls',
       summary: 'List API calls of the account',
       description: `Newest first. ${KEPT}`,
+      errors: { 404: NO_LOG },
       querystring: ListQuery,
       response: { 200: List },
     }),
@@ -121,15 +134,23 @@ export function registerRequests(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/v3/requests/:id',
-    route({ summary: 'Show an API call', params: IdParams, response: { 200: RequestWithBodies } }),
+    route({
+      operationId: 'getApiCall',
+      summary: 'Show an API call',
+      params: IdParams,
+      response: { 200: RequestWithBodies },
+    }),
     async (request) => show(request.params.id, accountOf(request).id),
   )
   app.put(
     '/v3/requests/bodies',
     route({
+      operationId: 'keepBodies',
       summary: 'Keep bodies of API calls for a while',
       description:
         'For at most an hour. Bodies hold phone numbers and contents; values of fields that look like secrets are left out, and the routes of one-time codes, tokens and signing secrets keep none.',
+      example: { minutes: 15 },
+      errors: { 404: NO_LOG },
       body: BodyChange,
       optionalBody: true,
       response: { 200: BodyState },
@@ -139,8 +160,10 @@ export function registerRequests(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/requests',
     admin({
+      operationId: 'listAllApiCalls',
       summary: 'List API calls of all accounts',
       description: `Newest first, with calls of admin keys and of callers without a valid key. ${KEPT}`,
+      errors: { 404: NO_LOG },
       querystring: AdminQuery,
       response: { 200: List },
     }),
@@ -149,6 +172,7 @@ export function registerRequests(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/requests/:id',
     admin({
+      operationId: 'getAnyApiCall',
       summary: 'Show an API call of any account',
       params: IdParams,
       response: { 200: RequestWithBodies },
@@ -158,8 +182,10 @@ export function registerRequests(app: Routes, ctx: Ctx): void {
   app.put(
     '/admin/accounts/:id/request-bodies',
     admin({
+      operationId: 'keepBodiesOfAccount',
       summary: 'Keep bodies of API calls of an account and its test world for a while',
       params: IdParams,
+      example: { minutes: 15 },
       body: BodyChange,
       optionalBody: true,
       response: { 200: BodyState },
