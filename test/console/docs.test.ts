@@ -47,6 +47,8 @@ describe('the reference page', () => {
       })`)
     expect(await backdrop()).toEqual(['light', 'none'])
     await page.emulateMedia({ colorScheme: 'dark' })
+    // The page hears of the change with its next frame.
+    await page.locator('html.dark-mode').waitFor()
     expect(await backdrop()).toEqual(['dark', 'dark'])
     expect(elsewhere).toEqual([])
     expect(complaints).toEqual([])
