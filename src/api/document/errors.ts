@@ -40,7 +40,7 @@ const BODIES: Readonly<Record<ErrorFamily, Json>> = {
 
 const wait = {
   'Retry-After': { description: 'Seconds to wait before the next try', schema: { type: 'integer' } },
-  'retry-after-ms': { description: 'The same in milliseconds', schema: { type: 'integer' } },
+  'retry-after-ms': { description: 'Milliseconds to wait before the next try', schema: { type: 'integer' } },
 }
 
 /** Every status that a route may answer with, whatever it does. */

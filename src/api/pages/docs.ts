@@ -28,7 +28,7 @@ const PAGE = `<!doctype html>
     <link rel="icon" href="/docs/static/favicon-32x32.png" />
     <link rel="stylesheet" href="/docs/static/swagger-ui.css" />
     <link rel="stylesheet" href="/docs/static/index.css" />
-    <style>html.dark-mode { color-scheme: dark } html.dark-mode body { background: #1c2022 }</style>
+    <style>html.dark-mode { color-scheme: dark } html.dark-mode body { background: #1c2022 } html.dark-mode .swagger-ui .header-col { color: #e4e6e6 }</style>
   </head>
   <body>
     <div id="swagger-ui"></div>
