@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { runIn } from '../support/packed.js'
+import { npmInstall, runIn } from '../support/packed.js'
 import { eventually } from '../support/server.js'
 import { endWithUs } from '../support/watchdog.js'
 
@@ -42,8 +42,6 @@ export const fault: Error = new driver.LineFault('unreachable', 'gone')
 `,
 }
 
-const QUIETLY = ['--no-audit', '--no-fund', '--prefer-offline']
-
 let folder: string
 let tarball: string
 /** Why the packages could not be fetched. */
@@ -62,11 +60,8 @@ beforeAll(async () => {
   }
   await run('npm', 'pack', '--silent', '--pack-destination', folder, resolve('.'))
   tarball = join(folder, readdirSync(folder).find((file) => file.endsWith('.tgz'))!)
-  await run('npm', 'install', ...QUIETLY, tarball, 'jest@30', 'vitest@4').catch((error: Error) => {
-    if (!/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network/.test(error.message)) throw error
-    offline = 'npm cannot fetch packages here'
-    console.warn(`${offline}: the tests of an installed package are skipped`)
-  })
+  offline = await npmInstall(folder, tarball, 'jest@30', 'vitest@4')
+  if (offline) console.warn(`${offline}: the tests of an installed package are skipped`)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -160,7 +155,7 @@ describe('a bot that "trunkline new bot" writes', () => {
       const project = JSON.parse(readFileSync(join(bot(), 'package.json'), 'utf8'))
       const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
       expect(project.devDependencies).toEqual({ trunkline: `^${version}` })
-      await runIn(bot(), 'npm', ['install', ...QUIETLY, '--save-dev', tarball])
+      expect(await npmInstall(bot(), '--save-dev', tarball)).toBeUndefined()
       const { stdout } = await runIn(bot(), 'npm', ['test'])
       expect(stdout).toMatch(/pass 3\n.*fail 0\n/)
     }),

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -32,7 +41,7 @@ export function installed(example: string): Project {
     '@types/node',
   ])
   for (const other of others) {
-    if (other === name) continue
+    if (other === name || !existsSync(resolve('node_modules', other))) continue
     mkdirSync(dirname(join(modules, other)), { recursive: true })
     symlinkSync(resolve('node_modules', other), join(modules, other))
   }
@@ -46,6 +55,37 @@ export function installed(example: string): Project {
     folder,
     run: (command, args, env) => runIn(folder, command, args, env),
     remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/**
+ * Adds the dependencies of an installed example that our own folder lacks, fetched by npm into a folder of their own.
+ * The reason, if npm cannot fetch them here.
+ */
+export async function addFetched({ folder }: Project): Promise<string | undefined> {
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const missing = Object.keys(dependencies).filter((one) => !existsSync(join(folder, 'node_modules', one)))
+  const fetched = join(folder, 'fetched')
+  mkdirSync(fetched)
+  writeFileSync(join(fetched, 'package.json'), '{ "private": true }')
+  const reason = await npmInstall(fetched, ...missing.map((one) => `${one}@${dependencies[one]}`))
+  if (reason) return reason
+  for (const one of missing) {
+    mkdirSync(dirname(join(folder, 'node_modules', one)), { recursive: true })
+    symlinkSync(join(fetched, 'node_modules', one), join(folder, 'node_modules', one))
+  }
+  return undefined
+}
+
+/** Lets npm install packages in a folder. The reason, if npm cannot fetch them here. */
+export async function npmInstall(folder: string, ...packages: string[]): Promise<string | undefined> {
+  const args = ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages]
+  try {
+    await runIn(folder, 'npm', args)
+    return undefined
+  } catch (error) {
+    if (!/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network/.test((error as Error).message)) throw error
+    return 'npm cannot fetch packages here'
   }
 }
 
