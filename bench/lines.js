@@ -14,8 +14,8 @@ const FEW = 10
 const TURN = 100
 /** Two minutes: some work is done once a minute. */
 const IDLE_MS = 120_000
-/** The garbage of the start is collected about a minute after it. */
-const SETTLE_MS = 75_000
+/** V8 collects the garbage of the start in several rounds, the last about two minutes after it. */
+const SETTLE_MS = 150_000
 
 const { 'content-type': _, ...BARE } = ADMIN
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))

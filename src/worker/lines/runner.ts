@@ -29,6 +29,7 @@ import { findMessagesById } from '../../storage/messages/messages.js'
 import { correctWaits, listQueue, listQueueOf, type QueueEntry } from '../../storage/messages/queue.js'
 import { startChores } from './chores.js'
 import { connect } from './connect.js'
+import { lazily } from './lazily.js'
 import { createLoopBreaker } from './loop-breaker.js'
 import { createLineQueue, type Entry, type Gap } from './queue.js'
 import { reachOf } from './reach.js'
@@ -67,8 +68,9 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const pace = createPace(line.pace, recent)
   // Changes to messages of this line run in sequence, so that each sees the one before.
   const inTurn = createTurns()
-  const news = createNews(ctx, on, inTurn)
-  const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
+  // Most of ten thousand lines are idle, so what a message needs is made with the first one.
+  const news = lazily(() => createNews(ctx, on, inTurn))
+  const wireSeconds = lazily(() => ctx.metrics.wireSeconds.labels({ driver: line.driver }))
   const inFlight = new Set<number>()
   const dispatch = ctx.loops.create('dispatch', step, {
     fields: { line: line.id },
@@ -81,11 +83,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let readOn: number | undefined
 
   const breaker = createLoopBreaker(ctx, line, () => queue, wake)
-  const inbound = createInboundDoor(ctx, on, breaker.heard)
+  const inbound = lazily(() => createInboundDoor(ctx, on, breaker.heard))
   const link = await connect(ctx, driver, on, {
-    receive: inbound.receive,
-    acknowledged: inbound.acknowledged,
-    receipt: (receipt) => news.receipt(storable(receipt)),
+    receive: (message) => inbound().receive(message),
+    acknowledged: (message) => inbound().acknowledged(message),
+    receipt: (receipt) => news().receipt(storable(receipt)),
     read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
     state: health.report,
   }).catch(async (error) => {
@@ -189,8 +191,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     breaker.said(claimed.message)
     const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)
     ctx.failpoint('dispatch.after_wire')
-    wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
-    await conclude(entry, () => news.ended({ claimed, result }))
+    wireSeconds().observe((ctx.clock.now() - startedAt) / 1000)
+    await conclude(entry, () => news().ended({ claimed, result }))
   }
 
   async function ask(entry: Entry, attempt: Attempt) {
@@ -276,7 +278,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       await chores.stop(deadline)
       await link.close(deadline)
       const left = Math.max(deadline - Date.now(), LAST_WORD_MS)
-      await limitTime(inbound.close(), left, 'inbound messages were not stored').catch(() => {})
+      await limitTime(inbound().close(), left, 'inbound messages were not stored').catch(() => {})
       // Closing the connection may have ended sends, such as ones that never left; their results are still written.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))

@@ -63,6 +63,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   /** Lines that changed since the last pass. */
   const changed = new Set<string>()
   let total = 0
+  let isCounted = false
   let comparedAt = Number.NEGATIVE_INFINITY
   /** Of the lines as they were at the last comparison. */
   let digest = ''
@@ -106,7 +107,10 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     }
     await showLife()
     if (ctx.db.engine === 'postgres') place = await findPlace(ctx.db, nodeId)
-    total = await countLines(ctx.db)
+    if (!isCounted || isLookDue()) {
+      isCounted = true
+      total = await countLines(ctx.db)
+    }
     if (await isCompareDue()) {
       if (ctx.db.engine === 'postgres') digest = await digestLines(ctx.db, nodeId)
       const held = await listLeases(ctx.db, nodeId)
@@ -118,16 +122,18 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     await acquire()
   }
 
+  const isLookDue = () =>
+    performance.now() - comparedAt > Math.min(COMPARE.leases * ctx.config.leaseMs, COMPARE.ms)
+
   async function isCompareDue(): Promise<boolean> {
     if (comparedAt === Number.NEGATIVE_INFINITY) return true
     const { leases, epochs } = await sumLeases(ctx.db, nodeId)
     let own = 0
     for (const { lease } of runners.values()) own += lease.epoch
     if (leases !== runners.size || epochs !== own) return true
-    const compareMs = Math.min(COMPARE.leases * ctx.config.leaseMs, COMPARE.ms)
-    if (ctx.db.engine === 'sqlite' || performance.now() - comparedAt < compareMs) return false
+    if (!isLookDue()) return false
     comparedAt = performance.now()
-    return (await digestLines(ctx.db, nodeId)) !== digest
+    return ctx.db.engine === 'postgres' && (await digestLines(ctx.db, nodeId)) !== digest
   }
 
   /** Brings the runners of these lines in agreement with the lines and leases that there are. */
@@ -159,7 +165,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
 
   /** Takes free lines, up to this node's share: of these lines, which may be new, or of all. */
   async function acquire(lineIds?: readonly string[]) {
-    // The next pass counts again; until then a line that another process drives may count twice.
+    // The next beat counts again; until then a line that another process drives may count twice.
     total += lineIds?.filter((id) => !runners.has(id)).length ?? 0
     const share = shareOf(place, total)
     while (runners.size < share && !stopped) {
@@ -242,6 +248,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   const subscriptions = [
     ctx.wakes.on(topics.nodes, () => void tend()),
     ctx.wakes.on(topics.lines, (lineId) => {
+      isCounted = false
       if (lineId === '') comparedAt = Number.NEGATIVE_INFINITY
       else changed.add(lineId)
       void tend()

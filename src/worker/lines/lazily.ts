@@ -1,0 +1,8 @@
+/** Makes a value at its first use. */
+export function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
