@@ -7,6 +7,7 @@ import { ADA, BOB, CLEO, createWorld, DAN, ENGINES, type Json, LINE, type World 
 
 const NAMES = [
   'send_message',
+  'list_conversations',
   'read_conversation',
   'wait_for_reply',
   'list_contacts',
@@ -15,6 +16,17 @@ const NAMES = [
   'lookup',
   'why',
 ]
+
+/** Every field of a schema by its path, with its description. */
+function fieldsOf(path: string, schema: Json): [string, string | undefined][] {
+  const { properties = {}, items, additionalProperties, patternProperties = {} } = schema
+  const inner = { ...properties, ...patternProperties, ...(items && { '[]': items }) }
+  if (typeof additionalProperties === 'object') inner['*'] = additionalProperties
+  return Object.entries(inner as Record<string, Json>).flatMap(([name, field]) => [
+    [`${path}.${name}`, field.description],
+    ...fieldsOf(`${path}.${name}`, field),
+  ])
+}
 
 describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
   let world: World
@@ -64,6 +76,14 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
           idempotentHint: true,
         })
       }
+    })
+
+    it('explains every argument in words, down to the items of lists', async () => {
+      const { tools } = await mcp.client.listTools()
+      const explained = tools.flatMap(({ name, inputSchema }) => fieldsOf(name, inputSchema))
+      expect(explained.length).toBeGreaterThan(25)
+      const wordless = explained.filter(([, words]) => (words ?? '').split(' ').length < 3)
+      expect(wordless).toEqual([])
     })
 
     it('holds a conversation: sends, waits, is answered, misses nothing in between', async () => {
@@ -162,6 +182,8 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
         ['get_contact', {}, 'invalid_input', /number/],
         ['create_contact', { number: 'nobody' }, 'invalid_input', /country code/],
         ['lookup', { number: 'x' }, 'invalid_input', /./],
+        ['list_conversations', { limit: 101 }, 'invalid_input', /limit/],
+        ['list_conversations', { cursor: 'older' }, 'invalid_input', /cursor/],
         ['why', { handle: 'no-such-message' }, 'not_found', /./],
         ['why', { handle: '../../account' }, 'not_found', /./],
       ]
@@ -173,6 +195,42 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
       }
       await expect(mcp.client.callTool({ name: 'reboot' })).rejects.toThrow(/There is no tool reboot/)
     })
+  })
+
+  it('lists conversations by their latest message, page by page, also of groups', async () => {
+    const mcp = await start()
+    const [x, y] = ['+12025550191', '+12025550192']
+    const group = (await world.post('/api/create-group', { from_number: LINE, numbers: [x, y] })).body
+      .group_id
+    await world.post('/api/v2/contacts', { number: y, first_name: 'Yuri' })
+    await world.post('/api/send-message', { from_number: LINE, number: x, content: 'Hello X' })
+    await world.advance(1000)
+    await world.text(y, 'From Y, the first')
+    await world.advance(1000)
+    await world.post('/api/send-group-message', { from_number: LINE, group_id: group, content: 'To both' })
+    await world.advance(1000)
+    await world.text(y, `From Y, the last ${'and long '.repeat(40)}`)
+    await world.advance(1000)
+
+    const { conversations, next_cursor: cursor } = await mcp.ask('list_conversations', { limit: 2 })
+    expect(conversations).toMatchObject([
+      { number: y, group_id: null, name: 'Yuri', participants: [y], line: LINE, awaits_reply: true },
+      {
+        number: null,
+        group_id: group,
+        participants: [x, y],
+        awaits_reply: false,
+        last: { preview: 'To both' },
+      },
+    ])
+    expect(conversations[0].last).toMatchObject({ from: y, status: 'RECEIVED', has_media: false })
+    expect(conversations[0].last.preview).toMatch(/^From Y, the last and long .{80,120}$/)
+    const [older] = (await mcp.ask('list_conversations', { limit: 1, cursor })).conversations
+    expect(older).toMatchObject({ number: x, last: { preview: 'Hello X', from: LINE } })
+    const { messages } = await mcp.ask('read_conversation', { number: x })
+    expect(messages.at(-1).handle).toBe(older.last.handle)
+    const all = await mcp.ask('list_conversations', { limit: 100 })
+    expect(all.next_cursor).toBeNull()
   })
 
   it('writes to those who wrote first, to those who are listed, and to nobody else', async () => {
@@ -375,6 +433,7 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
       ['read_conversation', { number: ADA }],
       ['wait_for_reply', { number: ADA }],
       ['list_contacts', {}],
+      ['list_conversations', {}],
     ] as const)
       expect(await wrong.refusal(tool, input)).toMatchObject({ code: 'unauthorized' })
 

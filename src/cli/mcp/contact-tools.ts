@@ -4,7 +4,7 @@ import { phoneOf } from './guard.js'
 import { bool, id, int, list, object, opt, orNull, phone, str, tool } from './tool.js'
 
 const CONTACTS = '/api/v2/contacts'
-const Number_ = phone('Phone number with its country code')
+const Number_ = phone('The person: a phone number with its country code')
 const name = (description: string) => opt(str(description, { maxLength: 200 }))
 
 const ContactOut = object({
@@ -46,8 +46,8 @@ export const CONTACT_TOOLS = [
     title: 'List contacts',
     description: 'The contacts of the account, newest first, one page at a time.',
     input: object({
-      limit: opt(int('How many at most; default 50', 1, 200)),
-      offset: opt(int('How many to skip; default 0', 0, 10_000)),
+      limit: opt(int('How many contacts at most; default 50', 1, 200)),
+      offset: opt(int('How many of the newest contacts to skip, for the next page; default 0', 0, 10_000)),
     }),
     output: object({
       contacts: list(ContactOut, 'Newest first'),
@@ -76,13 +76,18 @@ export const CONTACT_TOOLS = [
       'Adds a person to the contacts, or changes the contact with update_if_exists. It sends nothing, and it does not make the person an allowed recipient.',
     input: object({
       number: Number_,
-      first_name: name('First name'),
-      last_name: name('Last name'),
-      company_name: name('Company'),
-      tags: opt(Type.Array(str('A tag', { minLength: 1, maxLength: 200 }), { maxItems: 100 })),
+      first_name: name("The person's first name"),
+      last_name: name("The person's last name"),
+      company_name: name('Name of their company'),
+      tags: opt(
+        Type.Array(str('One tag, such as customer', { minLength: 1, maxLength: 200 }), {
+          maxItems: 100,
+          description: 'Words to sort the contact by',
+        }),
+      ),
       custom_variables: opt(
-        Type.Record(Type.String(), Type.String({ maxLength: 5000 }), {
-          description: 'Further facts by label',
+        Type.Record(Type.String(), str('The fact behind a label', { maxLength: 5000 }), {
+          description: 'Further facts by label, such as {"city": "Berlin"}',
         }),
       ),
       update_if_exists: opt(bool('Change the contact if it exists; without it, that is refused')),
@@ -114,7 +119,7 @@ export const CONTACT_TOOLS = [
     title: 'Explain a message',
     description:
       'What happened to one message, where it stands, why, and what to do about it. Use it when a message is not DELIVERED.',
-    input: object({ handle: id('handle of the message') }),
+    input: object({ handle: id('The handle of the message, from send_message or read_conversation') }),
     output: object({
       handle: str('The message'),
       verdict: str('Where the message stands, in a word, like delivered, queued or opted_out'),

@@ -11,8 +11,8 @@ import { bool, type Desk, id, list, object, opt, orNull, phone, str, tool } from
 
 const Input = object({
   number: opt(phone('The recipient: a phone number with its country code. Or give group_id')),
-  group_id: opt(id('An existing group, instead of number')),
-  text: opt(str('Text of the message', { maxLength: 18_995 })),
+  group_id: opt(id('Id of an existing group, instead of number; list_conversations tells it')),
+  text: opt(str('Text of the message, as the recipient will read it', { maxLength: 18_995 })),
   media_url: opt(str('URL of a picture or file; text is then optional', { minLength: 1, maxLength: 2048 })),
   from_number: opt(
     phone('The line to send from. Without it: the line that they wrote to, or the first of the account'),

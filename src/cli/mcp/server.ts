@@ -10,12 +10,19 @@ import {
 import { Ajv, type ValidateFunction } from 'ajv'
 import { VERSION } from '../../base/version.js'
 import { CONTACT_TOOLS } from './contact-tools.js'
+import { listConversations } from './conversation-list.js'
 import { readConversation, waitForReply } from './read-tools.js'
 import { Refusal, refusalOf } from './refusal.js'
 import { sendMessage } from './send-tool.js'
 import type { Desk, Tool, ToolContext } from './tool.js'
 
-export const TOOLS: readonly Tool[] = [sendMessage, readConversation, waitForReply, ...CONTACT_TOOLS]
+export const TOOLS: readonly Tool[] = [
+  sendMessage,
+  listConversations,
+  readConversation,
+  waitForReply,
+  ...CONTACT_TOOLS,
+]
 
 const INSTRUCTIONS = [
   'Text messages through phone lines of the user. Messages reach real people.',
