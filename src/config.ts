@@ -87,9 +87,8 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
   const text = (flag: keyof Flags | undefined, ...names: string[]): string | undefined => {
     if (flag && flags[flag] !== undefined) return flags[flag]
     for (const name of names) {
-      if (env[name] !== undefined && env[name] !== '') return env[name]
-      const file = env[`${name}_FILE`]
-      if (file) return readSecret(name, file)
+      const value = variable(env, name)
+      if (value !== undefined) return value
     }
     return undefined
   }
@@ -248,7 +247,10 @@ function sealKeys(text: string | undefined): readonly SealKey[] | null {
   }
 }
 
-function readSecret(name: string, file: string): string {
+/** A variable of the environment, or the content of the file that its `_FILE` form names. */
+export function variable(env: Record<string, string | undefined>, name: string): string | undefined {
+  const file = env[`${name}_FILE`]
+  if (env[name] || !file) return env[name] || undefined
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import { loadConfig } from '../config.js'
+import { loadConfig, variable } from '../config.js'
 import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
 import type { Args } from './args.js'
 import { harmless } from './output.js'
@@ -93,17 +93,19 @@ export function serverOf(
   { values, io, headers }: Args,
   kind: 'admin' | 'live',
 ): { url: string; who: string; credentials: Record<string, string> } {
-  const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = io.env
+  const given = (name: string) => variable(io.env, name)
+  const token = given('TRUNKLINE_TOKEN')
   const profile = chosenProfile(io.env, values.profile as string | undefined)
-  const url = (values.url as string | undefined) ?? TRUNKLINE_URL ?? profile?.url ?? DEFAULT_URL
+  const url = (values.url as string | undefined) ?? given('TRUNKLINE_URL') ?? profile?.url ?? DEFAULT_URL
   // The keys of a profile go to its own server and nowhere else.
   const stored = (profile?.url === url && profile[kind]) || DEFAULT_WORLD.keys[kind]
-  const id = TRUNKLINE_API_KEY_ID ?? stored.id
-  const secret = TRUNKLINE_API_SECRET_KEY ?? (TRUNKLINE_API_KEY_ID ? '' : stored.secret)
+  const keyId = given('TRUNKLINE_API_KEY_ID')
+  const id = keyId ?? stored.id
+  const secret = given('TRUNKLINE_API_SECRET_KEY') ?? (keyId ? '' : stored.secret)
   // A token acts for an account, never for the operator.
-  if (TRUNKLINE_TOKEN && kind === 'live') {
-    const who = `token ${hash('sha256', TRUNKLINE_TOKEN, 'hex').slice(0, 16)}`
-    return { url, who, credentials: { ...headers, authorization: `Bearer ${TRUNKLINE_TOKEN}` } }
+  if (token && kind === 'live') {
+    const who = `token ${hash('sha256', token, 'hex').slice(0, 16)}`
+    return { url, who, credentials: { ...headers, authorization: `Bearer ${token}` } }
   }
   return { url, who: id, credentials: { ...headers, ...headersOf({ id, secret }) } }
 }

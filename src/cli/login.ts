@@ -1,4 +1,5 @@
 import { text as textOf } from 'node:stream/consumers'
+import { variable } from '../config.js'
 import { type Args, flag, text, UsageError } from './args.js'
 import { ApiError, callerOf, DEFAULT_URL, headersOf } from './client.js'
 import { type Command, command } from './command.js'
@@ -89,10 +90,11 @@ async function readKey(args: Args): Promise<StoredKey> {
     if (isTerminal(args)) return ask(args, words, isHidden)
     throw new UsageError(`${otherwise} is required, because there is no terminal to ask at`)
   }
-  const id = text(args, 'key-id') ?? io.env.TRUNKLINE_API_KEY_ID ?? (await asked('Key id: ', '--key-id'))
+  const id =
+    text(args, 'key-id') ?? variable(io.env, 'TRUNKLINE_API_KEY_ID') ?? (await asked('Key id: ', '--key-id'))
   const secret = values['secret-stdin']
     ? withoutNewline(await textOf(io.stdin))
-    : (io.env.TRUNKLINE_API_SECRET_KEY ?? (await asked('Secret: ', '--secret-stdin', true)))
+    : (variable(io.env, 'TRUNKLINE_API_SECRET_KEY') ?? (await asked('Secret: ', '--secret-stdin', true)))
   if (id === '' || secret === '') throw new UsageError('The key id and the secret must not be empty')
   return { id, secret }
 }

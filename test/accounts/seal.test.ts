@@ -261,6 +261,7 @@ describe.each(ENGINES)('sealed secrets on %s', (engine) => {
     for (const after of ['', 'x', '99 a b', '0 z z', "' or 1=1 --", '-1  '])
       expect((await rotate({ after })).body).toEqual({
         kid: kidOf(OLD),
+        total: null,
         resealed: 0,
         unreadable: 0,
         next: null,
@@ -295,10 +296,11 @@ describe.each(ENGINES)('the command line on %s', (engine) => {
       TRUNKLINE_FAILPOINT: 'seal.after_batch@2',
     })
     expect(killed.code).toBe(null)
+    expect(killed.stderr).toContain(`100 of ${total} secrets …`)
     const blocked = await runCli(['seal', 'rotate', '--offline'], { ...storage, TRUNKLINE_SEAL_KEYS: NEW })
     expect([blocked.code, blocked.stderr]).toEqual([1, expect.stringContaining(kidOf(OLD))])
     const rest = await runCli(['seal', 'rotate', '--offline', '--json'], env)
-    expect(rest).toMatchObject({ code: 0, stderr: '' })
+    expect(rest).toMatchObject({ code: 0, stderr: '50 of 50 secrets …\n' })
     expect(JSON.parse(rest.stdout)).toEqual({ kid: kidOf(NEW), resealed: total - 200, unreadable: 0 })
     const again = await runCli(['seal', 'rotate', '--offline', '--json'], env)
     expect(JSON.parse(again.stdout)).toEqual({ kid: kidOf(NEW), resealed: 0, unreadable: 0 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
@@ -44,6 +44,19 @@ describe('trunkline credentials write', () => {
     expect((await write(['--from', SHARED_LINE, '--force'])).code).toBe(0)
     expect(written().assignedNumber).toBe(SHARED_LINE)
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('takes a secret from the file that a variable names', async () => {
+    const secret = join(home, 'secret')
+    writeFileSync(secret, 'dev-live-secret\n')
+    const env = { TRUNKLINE_API_KEY_ID: 'dev-live-key', TRUNKLINE_API_SECRET_KEY_FILE: secret }
+    expect(await write(['--force'], env)).toMatchObject({ code: 0 })
+    expect(written().apiSecret).toBe('dev-live-secret')
+    const away = await write(['--force'], { ...env, TRUNKLINE_API_SECRET_KEY_FILE: join(home, 'away') })
+    expect([away.code, away.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^TRUNKLINE_API_SECRET_KEY_FILE points to .*away, which cannot be read/),
+    ])
   })
 
   it('says what is wrong', async () => {

@@ -21,6 +21,10 @@ export function registerAdminSeal(app: Routes, ctx: Ctx): void {
       response: {
         200: Type.Object({
           kid: string('Id of the newest key'),
+          total: nullable(
+            'integer',
+            'Number of secrets that use older keys, in the answer to the first batch; null later',
+          ),
           resealed: integer('Number of secrets re-encrypted in this batch'),
           unreadable: integer('Number of secrets that no key decrypts; the log names them'),
           next: nullable('string', 'Cursor of the next page; null at the end'),

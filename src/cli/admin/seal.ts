@@ -1,9 +1,10 @@
 import { newSealKey } from '../../core/accounts/seal.js'
 import { type Command, command } from '../command.js'
-import { printRecord, printText } from '../output.js'
+import { note, printRecord, printText } from '../output.js'
 
 interface Batch {
   kid: string
+  total: number | null
   resealed: number
   unreadable: number
   next: string | null
@@ -26,17 +27,20 @@ export const SEAL_COMMANDS: readonly Command[] = [
     as: 'admin',
     examples: ['', '--offline --json'],
     async run(args, call) {
-      const total = { kid: '', resealed: 0, unreadable: 0 }
+      const done = { kid: '', resealed: 0, unreadable: 0 }
+      let total = 0
       for (let after: string | null | undefined; after !== null; ) {
         const batch = await call<Batch>('POST', '/admin/seal/rotate', after ? { after } : {})
-        total.kid = batch.kid
-        total.resealed += batch.resealed
-        total.unreadable += batch.unreadable
+        done.kid = batch.kid
+        done.resealed += batch.resealed
+        done.unreadable += batch.unreadable
+        total = batch.total ?? total
         after = batch.next
+        if (after !== null) note(args, `${done.resealed + done.unreadable} of ${total} secrets …`)
       }
-      printRecord(args, total)
-      if (total.unreadable > 0)
-        throw new Error(`No key of the ring opens ${total.unreadable} of the secrets; the log names them.`)
+      printRecord(args, done)
+      if (done.unreadable > 0)
+        throw new Error(`No key of the ring opens ${done.unreadable} of the secrets; the log names them.`)
     },
   }),
 ]

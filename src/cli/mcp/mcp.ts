@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { variable } from '../../config.js'
 import { isLoopback } from '../../core/url.js'
 import { type Args, flag, repeatable, text, texts, UsageError, whole } from '../args.js'
 import { ApiError, serverOf } from '../client.js'
@@ -82,7 +83,9 @@ async function httpOptions(args: Args): Promise<HttpOptions> {
   const port = (args.values.port as number | undefined) ?? 4041
   const file = text(args, 'secret-file')
   const secret =
-    file === undefined ? (args.io.env.TRUNKLINE_MCP_SECRET ?? null) : await readSecret(args, file)
+    file === undefined
+      ? (variable(args.io.env, 'TRUNKLINE_MCP_SECRET') ?? null)
+      : await readSecret(args, file)
   if (secret === null && !isLoopback(host))
     throw new UsageError(
       `Other machines can reach ${host}: set TRUNKLINE_MCP_SECRET or --secret-file to a bearer token for clients`,

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../config.js'
 import { SealError, type Vault } from '../../core/accounts/seal.js'
 import {
+  countOthers,
   listKids,
   lockSealed,
   SEALED,
@@ -27,6 +28,8 @@ export async function checkVault(sql: Sql, vault: Vault): Promise<void> {
 export interface ResealProgress {
   /** The current key. */
   kid: string
+  /** Rows under older keys when the rotation begins; null in later batches. */
+  total: number | null
   resealed: number
   /** Rows that no key opens; they stay unchanged. */
   unreadable: number
@@ -39,6 +42,7 @@ const BATCH = 100
 /** Seals one batch of secrets under the newest key. `after` is the end of the previous batch. */
 export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Promise<ResealProgress> {
   const { vault } = ctx
+  const total = after === null ? await countOlder(sql, vault) : null
   const [table = '0', lastKid = '', lastId = ''] = after?.split(' ') ?? []
   for (const [index, column] of SEALED.entries()) {
     if (index < Number(table)) continue
@@ -52,13 +56,20 @@ export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Pro
       await saveSealed(sql, column, vault.kid, fresh)
       return {
         kid: vault.kid,
+        total,
         resealed: fresh.length,
         unreadable: rows.length - fresh.length,
         next: `${index} ${kid} ${rows.at(-1)!.id}`,
       }
     }
   }
-  return { kid: vault.kid, resealed: 0, unreadable: 0, next: null }
+  return { kid: vault.kid, total, resealed: 0, unreadable: 0, next: null }
+}
+
+async function countOlder(sql: Sql, { kid }: Vault): Promise<number> {
+  let total = 0
+  for (const column of SEALED) total += await countOthers(sql, column, kid)
+  return total
 }
 
 function sealedAnew(

@@ -34,6 +34,11 @@ export async function listKids(sql: Sql, { table }: SealedColumn): Promise<strin
   }
 }
 
+/** Number of rows that are not sealed with this key. */
+export async function countOthers(sql: Sql, { table }: SealedColumn, kid: string): Promise<number> {
+  return (await findValue<number>(sql, `select count(*) from ${table} where kid <> $1`, [kid])) ?? 0
+}
+
 /** Locks rows sealed with a key, in order of ids, until the transaction ends. */
 export function lockSealed(
   sql: Sql,
