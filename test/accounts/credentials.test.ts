@@ -59,7 +59,10 @@ describe.each(ENGINES)('credentials on %s', (engine) => {
         const reply = await world.call(method, path, { as: null, headers, ...body })
         const expected = path.startsWith('/api')
           ? { status: 'ERROR', message: 'Unauthorized' }
-          : { error: { code: 'unauthorized', message: 'Unauthorized' } }
+          : {
+              error: { code: 'unauthorized', message: 'Unauthorized' },
+              error_url: expect.stringMatching(/\/docs\/errors#unauthorized$/),
+            }
         expect([route, headers, reply.status, reply.body]).toEqual([route, headers, 401, expected])
       }
     }

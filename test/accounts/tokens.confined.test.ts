@@ -51,6 +51,13 @@ describe.each(ENGINES)('a token confined to a line on %s', (engine) => {
     return { contents: body.data.map((message: Json) => message.content), total: body.pagination.total }
   }
 
+  it('is not made from a misspelt field: the token would be good for every line', async () => {
+    for (const field of ['phone_numer', 'phoneNumbers', 'scopes']) {
+      const { status, body } = await world.post('/v3/auth/tokens', { [field]: LINE })
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(`${field}: not a field`)])
+    }
+  })
+
   it('lists, and counts, only what its line sent and got', async () => {
     expect(await seen(token, '')).toEqual({ contents: ['one', 'three', 'in'], total: 3 })
     expect(await seen('live', '')).toMatchObject({ total: 6 })

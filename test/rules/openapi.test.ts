@@ -35,6 +35,15 @@ describe('the committed document', () => {
     expect(served.body).toEqual(committed)
   })
 
+  it('lets a request come without a body where the server does', () => {
+    const isRequired = (path: string) => whole.paths[path].post.requestBody.required === true
+    expect(['/sim/reset', '/v3/auth/tokens', '/api/send-message'].map(isRequired)).toEqual([
+      false,
+      false,
+      true,
+    ])
+  })
+
   it('has every route of the router, and no other', () => {
     // HEAD of a health check is GET without a body, and is not described on its own.
     const routes = routesOf(world.app.server.printRoutes({ commonPrefix: false })).filter(

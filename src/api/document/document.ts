@@ -76,8 +76,14 @@ function finish(document: Json): Json {
 
 /** A route of two methods has one operation for both. */
 function operationOf(method: string, path: string, made: Json): Json {
-  const { 'x-example': example, 'x-errors': errors = {}, ...operation } = structuredClone(made)
+  const {
+    'x-example': example,
+    'x-errors': errors = {},
+    'x-optional-body': mayBeEmpty,
+    ...operation
+  } = structuredClone(made)
   if (method === 'head') operation.operationId += 'Head'
+  if (mayBeEmpty && operation.requestBody) operation.requestBody.required = false
   if (example) operation.requestBody.content['application/json'].example = example
   const takesKey = method === 'post' && operation.security?.length !== 0
   if (takesKey)

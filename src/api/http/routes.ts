@@ -78,6 +78,7 @@ export function routesOf(tag: string, access: FastifyContextConfig) {
       schema: {
         tags: [tag],
         ...schema,
+        ...(mayBeEmpty ? { 'x-optional-body': true } : {}),
         ...(example ? { 'x-example': example } : {}),
         ...(errors ? { 'x-errors': errors } : {}),
       } as unknown as S,
