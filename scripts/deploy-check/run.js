@@ -1,11 +1,18 @@
 // Checks what docs/deploy.md promises, with the programs that this machine has. Exits with 1 if a check fails.
 import { checkFiles } from './files.js'
 import { checkImage } from './image.js'
+import { checkMonitoring } from './monitoring.js'
 import { checkPgbouncer } from './pgbouncer.js'
 import { checkProxies } from './proxies.js'
 import { finish } from './report.js'
 
-const PARTS = { files: checkFiles, proxies: checkProxies, pgbouncer: checkPgbouncer, image: checkImage }
+const PARTS = {
+  files: checkFiles,
+  monitoring: checkMonitoring,
+  proxies: checkProxies,
+  pgbouncer: checkPgbouncer,
+  image: checkImage,
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find((name) => !(name in PARTS))

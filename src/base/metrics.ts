@@ -40,7 +40,7 @@ export function createMetrics() {
     },
   })
   let watchesProcess = false
-  return {
+  const metrics = {
     registry,
     /** Adds the metrics of the process, on the first call. */
     watchProcess() {
@@ -71,6 +71,12 @@ export function createMetrics() {
       labelNames: ['driver', 'outcome'] as const,
       registers,
     }),
+    receipts: new Counter({
+      name: 'trunkline_receipts_total',
+      help: 'Delivery receipts from carriers by what they say, repeated ones included',
+      labelNames: ['driver', 'status'] as const,
+      registers,
+    }),
     wireSeconds: new Histogram({
       name: 'trunkline_send_seconds',
       help: 'Time a carrier took to answer a send',
@@ -86,7 +92,13 @@ export function createMetrics() {
     }),
     queued: new Gauge({
       name: 'trunkline_queue_messages',
-      help: 'Messages that wait for something to be done, on lines this process drives',
+      help: 'Messages that wait for something to be done, on all lines of the database',
+      labelNames: ['line'] as const,
+      registers,
+    }),
+    queueAge: new Gauge({
+      name: 'trunkline_queue_age_seconds',
+      help: 'How long the first message in the queue of a line has been waiting, on the lines that wait longest',
       labelNames: ['line'] as const,
       registers,
     }),
@@ -105,6 +117,12 @@ export function createMetrics() {
       name: 'trunkline_webhook_posts_total',
       help: 'Posts to webhooks and status callbacks, by what they left behind',
       labelNames: ['result'] as const,
+      registers,
+    }),
+    webhookLag: new Histogram({
+      name: 'trunkline_webhook_lag_seconds',
+      help: 'Time from an event until its webhook was acknowledged, without replays',
+      buckets: [0.1, 0.5, 1, 5, 30, 120, 600, 3600, 21_600, 86_400],
       registers,
     }),
     loopFailures: new Counter({
@@ -141,6 +159,12 @@ export function createMetrics() {
       help: 'Free space on the disk of the data folder (SQLite)',
       registers,
     }),
+    leaseChanges: new Counter({
+      name: 'trunkline_lease_changes_total',
+      help: 'Lines that this process took, released for another process, or lost to one',
+      labelNames: ['change'] as const,
+      registers,
+    }),
     linesDriven: new Gauge({ name: 'trunkline_lines_driven', help: 'Lines this process drives', registers }),
     eventStreams: new Gauge({
       name: 'trunkline_event_streams',
@@ -152,5 +176,18 @@ export function createMetrics() {
       help: 'Requests with missing or wrong credentials',
       registers,
     }),
+  }
+  for (const change of ['taken', 'released', 'lost']) metrics.leaseChanges.inc({ change }, 0)
+  for (const result of ['delivered', 'retry', 'failed']) metrics.webhooks.inc({ result }, 0)
+  const drivers = new Set<string>()
+  return {
+    ...metrics,
+    /** Shows the counters of a driver from its first line on: Prometheus sees no increase in a counter that is new. */
+    watchDriver(driver: string) {
+      if (drivers.has(driver)) return
+      drivers.add(driver)
+      for (const outcome of ['accepted', 'refused', 'never-left', 'unknown'])
+        metrics.outcomes.inc({ driver, outcome }, 0)
+    },
   }
 }

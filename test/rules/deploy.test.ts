@@ -8,11 +8,12 @@ import type { Json } from '../support/world.js'
 const DEPLOY = (readdirSync('deploy', { recursive: true }) as string[])
   .map((path) => `deploy/${path}`)
   .filter((path) => statSync(path).isFile())
-const YAML = [...DEPLOY.filter((path) => path.endsWith('.yaml')), 'compose.yaml', 'compose.pgbouncer.yaml']
+const YAML = [...DEPLOY.filter((path) => /\.ya?ml$/.test(path)), 'compose.yaml', 'compose.pgbouncer.yaml']
 const FILES = [
   ...YAML,
   'Dockerfile',
   'deploy/caddy/Caddyfile',
+  'deploy/grafana/trunkline.json',
   'deploy/nginx/trunkline.conf',
   'deploy/pgbouncer/Dockerfile',
   'deploy/pgbouncer/pgbouncer.ini',

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { topics } from '../../src/core/topics.js'
 import { createDatabase } from '../support/database.js'
 import { eventually, spawnServer } from '../support/server.js'
 import { startProxy } from '../support/web/proxy.js'
+import { createSink } from '../support/web/sink.js'
 import {
   ADA,
   BOB,
@@ -122,6 +124,8 @@ describe.each(ENGINES)('operations on %s', (engine) => {
     expect(grown('trunkline_send_attempts_total{driver="simulator",outcome="accepted"}')).toBe(2)
     expect(grown('trunkline_send_attempts_total{driver="simulator",outcome="refused"}')).toBe(1)
     expect(grown('trunkline_send_seconds_count{driver="simulator"}')).toBe(3)
+    expect(grown('trunkline_receipts_total{driver="simulator",status="DELIVERED"}')).toBe(2)
+    expect(before.values.get('trunkline_send_attempts_total{driver="simulator",outcome="unknown"}')).toBe(0)
     expect(grown('trunkline_auth_failures_total')).toBe(1)
     const requests = (method: string, route: string, status: number) =>
       grown(`trunkline_http_requests_total{method="${method}",route="${route}",status="${status}"}`)
@@ -132,6 +136,8 @@ describe.each(ENGINES)('operations on %s', (engine) => {
     expect(requests('GET', 'none', 404)).toBe(1)
     const lines = (await world.get('/admin/lines', 'admin')).body.data
     expect(after.values.get('trunkline_lines_driven')).toBe(lines.length)
+    expect(after.values.get('trunkline_lease_changes_total{change="taken"}')).toBe(lines.length)
+    expect(after.values.get('trunkline_lease_changes_total{change="lost"}')).toBe(0)
     expect(after.values.has('process_resident_memory_bytes')).toBe(true)
     expect(after.text).not.toMatch(PRIVATE)
   })
@@ -147,6 +153,19 @@ describe.each(ENGINES)('operations on %s', (engine) => {
     expect(await driven()).toBe(before)
   })
 
+  it.runIf(engine === 'postgres')('counts the lines that it lost to another process', async () => {
+    world = await createWorld(engine)
+    const changes = async (change: string) =>
+      (await metrics()).values.get(`trunkline_lease_changes_total{change="${change}"}`)
+    const taken = (await changes('taken'))!
+    const { db, wakes } = world.app.ctx
+    await db.tx((sql) => sql.run("update line_leases set node_id = 'another', epoch = epoch + 1", []))
+    wakes.wake(topics.nodes)
+    await expect.poll(() => changes('lost')).toBe(taken)
+    // The other process is not alive.
+    await expect.poll(() => changes('taken')).toBe(2 * taken)
+  })
+
   it('shows what waits, by the id of its line', async () => {
     world = await createWorld(engine, { line: { config: { fault: 'unreachable' } } })
     await world.send()
@@ -155,10 +174,33 @@ describe.each(ENGINES)('operations on %s', (engine) => {
     const line = (await world.get('/admin/lines', 'admin')).body.data.find(
       (one: Json) => one.number === LINE && one.world === 'live',
     )
+    const age = async () => (await metrics()).values.get(`trunkline_queue_age_seconds{line="${line.id}"}`)
     expect((await metrics()).values.get(`trunkline_queue_messages{line="${line.id}"}`)).toBe(2)
+    const before = await age()
+    await world.advance(20_000)
+    expect(await age(), 'an attempt that failed does not make it young').toBe(before! + 20)
     await world.setLine(LINE, { config: {} })
     await world.advance(60_000)
     expect((await metrics()).values.get(`trunkline_queue_messages{line="${line.id}"}`) ?? 0).toBe(0)
+    expect(await age()).toBeUndefined()
+  })
+
+  it('measures webhooks from the event to the acknowledgement, without replays', async () => {
+    world = await createWorld(engine)
+    const sink = await createSink()
+    let posts = 0
+    sink.answer(() => (++posts === 1 ? 503 : 200))
+    await world.post('/api/account/webhooks', { webhooks: [sink.url] })
+    await world.text(ADA, CONTENT)
+    await world.advance(600_000)
+    const lag = async (what: string) => (await metrics()).values.get(`trunkline_webhook_lag_seconds_${what}`)
+    expect([posts, await lag('count')]).toEqual([2, 1])
+    const sum = (await lag('sum'))!
+    expect(sum).toBeGreaterThan(1)
+    await world.post('/v3/webhook-deliveries/replay', { status: 'delivered' })
+    await world.advance(1000)
+    expect([posts, await lag('count'), await lag('sum')]).toEqual([3, 1, sum])
+    await sink.close()
   })
 })
 

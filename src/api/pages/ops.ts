@@ -6,7 +6,7 @@ import { inRunningTime } from '../../base/in-time.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createDoubtCount, describeDoubt } from '../../services/messages/recovery.js'
 import { createHealth } from '../../storage/engine/health.js'
-import { countQueued } from '../../storage/messages/queue.js'
+import { countQueued, listWaitingSince } from '../../storage/messages/queue.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 
@@ -17,6 +17,9 @@ const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
 
 /** Health checks ask every few seconds and give up after about as long. */
 const HEALTH_MS = 5000
+
+/** Lines whose queue's age is shown. */
+const AGED_LINES = 200
 
 /** Health without authentication, metrics for this machine and administrators; both without confidential data. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
@@ -93,15 +96,16 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       ctx.metrics.watchProcess()
       ctx.metrics.databaseFaults.reset()
       for (const [kind, n] of Object.entries(ctx.db.faults())) ctx.metrics.databaseFaults.inc({ kind }, n)
-      ctx.metrics.queued.reset()
-      for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
+      await measureQueues(ctx)
       ctx.metrics.inDoubt.set(await countInDoubt())
       ctx.metrics.inFlight.reset()
       for (const one of ctx.lines.all()) ctx.metrics.inFlight.set({ line: one.line.id }, one.inFlight())
       ctx.metrics.failingLoops.reset()
       for (const { name, loops } of ctx.loops.failing()) ctx.metrics.failingLoops.set({ loop: name }, loops)
       const free = ctx.disk.freeBytes()
-      if (free !== undefined) ctx.metrics.diskFree.set(free)
+      // Without a value, it would say 0.
+      if (free === undefined) ctx.metrics.diskFree.remove()
+      else ctx.metrics.diskFree.set(free)
       reply.header('content-type', ctx.metrics.registry.contentType)
       return ctx.metrics.registry.metrics()
     },
@@ -115,6 +119,18 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       return reply.header('content-type', 'application/json').send(document)
     },
   )
+}
+
+/** Ids grow with time: the queues with the lowest first id wait longest. */
+async function measureQueues({ db, clock, metrics }: Ctx): Promise<void> {
+  const queues = await countQueued(db)
+  metrics.queued.reset()
+  for (const { lineId, n } of queues) metrics.queued.set({ line: lineId }, n)
+  const first = queues.map(({ firstId }) => firstId).sort((a, b) => a - b)
+  const waiting = await listWaitingSince(db, first.slice(0, AGED_LINES))
+  metrics.queueAge.reset()
+  for (const { lineId, since } of waiting)
+    metrics.queueAge.set({ line: lineId }, Math.max(0, clock.now() - since) / 1000)
 }
 
 /** Sends text, so that health checks of a starting server do not wait for a serialiser. */

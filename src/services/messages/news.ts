@@ -32,6 +32,7 @@ export function createNews(ctx: Ctx, on: DispatchLine, inTurn: InTurn): News {
     const receipts = items.flatMap((item) => ('receipt' in item ? item.receipt : []))
     const { next, rest } =
       ended.length > 0 ? await recordResults(ctx, on, ended, receipts) : { next: [], rest: receipts }
+    for (const { status } of receipts) ctx.metrics.receipts.inc({ driver: on.line.driver, status })
     // The answers are on disk: a failing receipt must not write them again.
     const faults = await recordEach(rest)
     let i = 0

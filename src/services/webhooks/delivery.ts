@@ -89,6 +89,8 @@ export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) =>
       ctx.failpoint('webhook.after_post')
       const { after, isGone } = applyOutcome(ctx, delivery, endpoint, attempt, outcome)
       ctx.metrics.webhooks.inc({ result: after.state === 'pending' ? 'retry' : after.state })
+      if (after.state === 'delivered' && after.tries === after.attempts)
+        ctx.metrics.webhookLag.observe(Math.max(0, ctx.clock.now() - after.createdAt) / 1000)
       return {
         wentWell: outcome.status !== null && outcome.status < 500,
         async record() {

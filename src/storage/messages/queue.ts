@@ -97,10 +97,24 @@ export async function countBefore(
   return row!
 }
 
-export function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
+/** The queues of all lines, with their first message. */
+export function countQueued(sql: Sql): Promise<{ lineId: string; n: number; firstId: number }[]> {
   return sql.all(
-    `select line_id as "lineId", count(*) as n, min(next_action_at) as oldest from messages
+    `select line_id as "lineId", count(*) as n, min(id) as "firstId" from messages
      where next_action_at is not null and due_at is null group by line_id`,
+  )
+}
+
+/** Since when these messages have been waiting: since they were accepted, or since the time they were scheduled for. */
+export function listWaitingSince(
+  sql: Sql,
+  ids: readonly number[],
+): Promise<{ lineId: string; since: number }[]> {
+  const list = sql.inIds(1, ids)
+  return sql.all(
+    `select line_id as "lineId", case when extra like '%"sendAt":%' then next_action_at else created_at end as since
+     from messages where id ${list.sql}`,
+    [list.param],
   )
 }
 

@@ -56,6 +56,7 @@ const ID_OVERLAP = 256
 
 /** Drives one line for as long as this process holds its lease. */
 export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
+  ctx.metrics.watchDriver(line.driver)
   const capabilities = driver.capabilities(line.config)
   const daily = await dailyLimitOf(ctx, line)
   const { services, groupMms = false } = capabilities

@@ -59,7 +59,6 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
   let telling: NodeJS.Timeout | undefined
-
   /** Lines that changed since the last pass. */
   const changed = new Set<string>()
   let total = 0
@@ -154,6 +153,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       await drop(runner, 0)
       // The lease is still ours, but the world was reset.
       if (lease && line) await drive(line, lease)
+      else if (!lease) ctx.metrics.leaseChanges.inc({ change: 'lost' })
     } else if (!line) await drop(runner, ctx.config.drainMs, lease)
     else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
       await drop(runner, ctx.config.drainMs)
@@ -172,6 +172,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       const limit = Math.min(share - runners.size, LINES_AT_ONCE)
       const isOnlyProcess = ctx.db.engine === 'sqlite'
       const acquired = await acquireLeases(ctx.db, { nodeId, limit, lineIds, isOnlyProcess })
+      ctx.metrics.leaseChanges.inc({ change: 'taken' }, acquired.length)
       await driveAll(acquired)
       if (acquired.length < limit) break
     }
@@ -209,6 +210,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     await runner.stop(drainMs)
     if (!lease) return
     await releaseLease(ctx.db, nodeId, lease)
+    ctx.metrics.leaseChanges.inc({ change: 'released' })
     if (ctx.db.engine === 'postgres') telling ??= setTimeout(tellOthers, GATHER_MS).unref()
   }
 
@@ -264,9 +266,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       if (ctx.clock.isFrozen) tidyDaily()
       else for (const ask of [tidying.ask, retention.ask]) every(TIDY_MS, ask)
       // Several processes may commit ids out of order; a single process does not.
-      if (ctx.db.engine === 'postgres') {
-        every(SWEEP_MS, sweeping.ask)
-      }
+      if (ctx.db.engine === 'postgres') every(SWEEP_MS, sweeping.ask)
       for (const alarm of alarms) await alarm.start()
       if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
       await tidying.run().catch(() => {})
