@@ -1,4 +1,4 @@
-import { inTime } from '../../base/in-time.js'
+import { inRunningTime, inTime } from '../../base/in-time.js'
 import type { Connection, Driver } from '../../drivers/contract.js'
 import type { DriverHost } from '../../drivers/host.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -10,11 +10,11 @@ import type { DispatchLine } from '../../services/messages/dispatch-line.js'
 /** Time limit for a driver's `connect`, which must return at once: other lines wait for it. */
 const CONNECT_MS = 10_000
 /** Time for closing a connection when the time for sends on the wire is used up. */
-const CLOSE_MS = 1000
+const CLOSE_MS = 2000
 
 interface Link {
   connection: Connection
-  /** Waits for the driver until `deadline` (real time), but at least a second. */
+  /** Waits for the driver until `deadline` (real time), but at least two seconds. */
   close(deadline: number): Promise<void>
 }
 
@@ -36,7 +36,8 @@ export async function connect(
       connection,
       async close(deadline) {
         const closing = (async () => connection.close())()
-        await inTime(closing, Math.max(deadline - Date.now(), CLOSE_MS), 'close() did not answer').catch(
+        const ms = Math.max(deadline - Date.now(), CLOSE_MS)
+        await inRunningTime(closing, ms, () => new Error(`close() did not answer in ${ms} ms`)).catch(
           (error) =>
             ctx.log.error({ err: error, line: on.line.id }, 'the driver failed to close its connection'),
         )
