@@ -13,6 +13,7 @@ import { credentialsWrite } from './messages/credentials.js'
 import { exportCommand } from './messages/export.js'
 import { messages } from './messages/messages.js'
 import { send } from './messages/send.js'
+import { usage } from './messages/usage.js'
 import { wait } from './messages/wait.js'
 import { why } from './messages/why.js'
 import { newBot } from './new/new.js'
@@ -32,7 +33,7 @@ import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 /** The commands in the order of the help. */
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
   { title: 'The server', commands: [serve, newBot, init, doctor, backup, restore, recover] },
-  { title: 'Messages', commands: [send, messages, why, exportCommand] },
+  { title: 'Messages', commands: [send, messages, why, exportCommand, usage] },
   { title: 'Events and webhooks', commands: [tail, requests, listen, replay, ...WEBHOOK_COMMANDS] },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },
   { title: 'Contacts, codes and tokens', commands: [...CONTACT_COMMANDS, credentialsWrite] },

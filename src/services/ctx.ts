@@ -188,6 +188,8 @@ export interface QueueState {
 export interface Backlog {
   /** Reads the totals if the numbers are old or the queue looks full. Undefined: no need to wait. */
   refresh(send: QueuePlace): Promise<void> | undefined
+  /** How many messages the account may send in a day, as of the last `refresh`. Undefined: any number. */
+  maxDaily(send: QueuePlace): number | undefined
   /** Counts a message that is about to be stored, and returns the state of the queue with it. Undefined: it is full. */
   join(send: QueuePlace): QueueState | undefined
   /** The message that joined is stored and waits for its line, or not. */

@@ -31,6 +31,6 @@ export function positionsIn(cursor: string, count: number): MessagePosition[] {
   }))
 }
 
-function badCursor(): AppError {
+export function badCursor(): AppError {
   return new AppError('invalid', 'cursor: must be next_cursor of the previous page')
 }

@@ -11,6 +11,7 @@ import { registerMeters } from '../accounts/meters.js'
 import { registerSeats } from '../accounts/seats.js'
 import { registerTokens } from '../accounts/tokens.js'
 import { registerUsage } from '../accounts/usage.js'
+import { registerUsageDays } from '../accounts/usage-days.js'
 import { registerAdminAccounts } from '../admin/accounts.js'
 import { registerAdminBlockedCallers } from '../admin/blocked-callers.js'
 import { registerAdminBudgets } from '../admin/budgets.js'
@@ -196,6 +197,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSeats(routes, ctx)
     registerAccount(routes)
     registerUsage(routes, ctx)
+    registerUsageDays(routes, ctx)
     registerLookups(routes, ctx)
     registerMessages(routes, ctx)
     registerLegacyMessages(routes, ctx)

@@ -84,6 +84,16 @@ export const BUDGETS = budgets({
     isShared: false,
     advice: 'Cancel scheduled messages, or send this one when others have gone out.',
   },
+  daily: {
+    limit: 1_000_000_000,
+    unit: 'messages a day',
+    about:
+      'Messages accepted in one day, from midnight UTC to midnight UTC. Limits below 100,000,000 are checked',
+    code: 'rate_limited',
+    counted: 'database',
+    isShared: false,
+    advice: 'Send the rest after midnight UTC.',
+  },
   media: {
     limit: 10_000 * MB,
     unit: 'bytes',
@@ -156,6 +166,11 @@ export function limitsOf(plan: BudgetLimits, own: BudgetLimits, isWorld: boolean
 
 const isStored = (name: BudgetName) => BUDGETS[name].counted === 'database'
 
+/** The limit of `daily`, if messages must be counted for it: the default of a world is none. */
+export function dailyLimitOf({ daily }: Limits): number | undefined {
+  return daily < BUDGETS.daily.limit / WORLD_SHARE ? daily : undefined
+}
+
 export const DEFAULT_LIMITS = limitsOf({}, {}, false)
 
 /** Numbers by name after changes, in which null takes a number away. */
@@ -178,7 +193,7 @@ export function overBudget(
   name: Exclude<BudgetName, 'deliveries'>,
   limit: number,
   retryAfterMs?: number,
-  queue?: AppError['options']['queue'],
+  more: Pick<AppError['options'], 'queue' | 'mayRetry'> = {},
 ): AppError {
   const { code, unit, about, advice, retryAfterMs: usual } = BUDGETS[name]
   const size = limit.toLocaleString('en-US')
@@ -189,7 +204,7 @@ export function overBudget(
       retryAfterMs: retryAfterMs ?? usual ?? 60_000,
       mayRetry: retryAfterMs !== undefined || usual !== undefined,
       reason: `budget_${name}`,
-      ...(queue ? { queue } : {}),
+      ...more,
     },
   )
 }

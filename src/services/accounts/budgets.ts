@@ -14,6 +14,7 @@ import {
   type Plan,
   savePlan,
 } from '../../storage/accounts/budgets.js'
+import { countToday } from '../../storage/accounts/usage.js'
 import { countAllContacts } from '../../storage/contacts/contacts.js'
 import { listBacklogs } from '../../storage/messages/counts.js'
 import { listWorlds } from '../../storage/sim/worlds.js'
@@ -55,6 +56,7 @@ async function measure(ctx: Ctx, account: LimitedAccount): Promise<Record<Budget
     ...ctx.meters.used(account),
     queued: fullest((await listBacklogs(db, id)).map(({ queued }) => queued)),
     scheduled: await findTotal(db, id, 'scheduled'),
+    daily: await countToday(db, id, ctx.clock.now()),
     media: await findTotal(db, id, 'media'),
     contacts: await countAllContacts(db, { accountId: id, lineNumbers: null }),
     webhooks: fullest(await countWebhooks(db, id)),

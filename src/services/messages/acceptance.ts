@@ -1,10 +1,9 @@
 import { createBatch } from '../../base/batch.js'
 import { createBoundedMap } from '../../base/bounded-map.js'
-import { DEFAULT_LIMITS, overBudget } from '../../core/accounts/budgets.js'
+import { DEFAULT_LIMITS, dailyLimitOf, overBudget } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { messageEvent } from '../../core/events/message-events.js'
-import { conversationOf, type Message, type NewMessage } from '../../core/messages/message.js'
-import { optedOutError } from '../../core/messages/opted-out.js'
+import type { NewMessage } from '../../core/messages/message.js'
 import { topics } from '../../core/topics.js'
 import { findTotal } from '../../storage/accounts/budgets.js'
 import { insertReplays, saveReplay } from '../../storage/accounts/replays.js'
@@ -25,6 +24,8 @@ import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
 import { mayRepeat, type RequestIdentity, replayOf, txWithAnswers } from '../replay.js'
 import { createAdmission } from './admission/admission.js'
+import { checkDaily, checkDailyOnce } from './admission/daily.js'
+import { setFirstStatus } from './admission/first-status.js'
 import { answerOverdue, isOverdue } from './send-at.js'
 
 /** Acceptance is one of the parts that a complete context is made of. */
@@ -35,6 +36,8 @@ interface Pending {
   request: RequestIdentity
   /** Of a scheduled message: how many its account may have. */
   maxScheduled?: number
+  /** How many messages its account may send in a day, if that is limited. */
+  maxDaily?: number
 }
 
 /**
@@ -81,14 +84,29 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
     }
   }
 
+  /** Accounts without a limit for the day wait for nothing here. */
+  function admit(item: Pending): Promise<AcceptedSend> {
+    const maxDaily = ctx.backlog.maxDaily(item.message)
+    return maxDaily === undefined ? enqueue(item) : checkDay(item, maxDaily).then(enqueue)
+  }
+
+  /** Asked first, so that an account at its limit does not make batches fail that carry messages of others. */
+  async function checkDay(item: Pending, maxDaily: number): Promise<Pending> {
+    if (!mayRepeat(item)) await checkDaily(ctx.db, item.message.accountId, maxDaily, ctx.clock.now())
+    return { ...item, maxDaily }
+  }
+
   async function schedule(item: Pending): Promise<AcceptedSend> {
     const { accountId } = item.message
     const full = ctx.disk.refusal()
     if (full) return refuse(item, full)
-    const { scheduled: maxScheduled } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
-    // Asked first, so that an account at its limit does not make batches fail that carry messages of others.
+    const limits = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
+    const maxScheduled = limits.scheduled
+    // Asked first for the same reason as in `checkDay`.
     if (!mayRepeat(item)) await checkScheduled(ctx.db, accountId, maxScheduled, 1)
-    return batch.add({ ...item, maxScheduled })
+    const maxDaily = dailyLimitOf(limits)
+    const checked = maxDaily === undefined ? item : await checkDay(item, maxDaily)
+    return batch.add({ ...checked, maxScheduled })
   }
 
   /** A message that was accepted before gets its answer, however full the queue is now. */
@@ -107,13 +125,15 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
       await ctx.backlog.refresh(place)
       const refusal = admission.refusalOf(place)
       if (refusal) throw refusal
+      const maxDaily = ctx.backlog.maxDaily(place)
+      if (maxDaily !== undefined) await checkDaily(ctx.db, place.accountId, maxDaily, ctx.clock.now())
     },
     accept(message, request) {
       if (isOverdue(ctx, message)) return answerOverdue(ctx, message, request)
       const item = { message, request }
       if (message.dueAt !== null) return schedule(item)
       const reading = ctx.backlog.refresh(message)
-      return reading ? reading.then(() => enqueue(item)) : enqueue(item)
+      return reading ? reading.then(() => admit(item)) : admit(item)
     },
   }
 }
@@ -129,9 +149,7 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   const now = ctx.clock.now()
   for (const { message } of items) {
     message.createdAt = message.updatedAt = message.sentAt = message.nextActionAt = now
-    if (blocked(message)) block(message)
-    else if (message.dueAt !== null) wait(message, message.dueAt)
-    else hold(ctx, message)
+    setFirstStatus(ctx, message, blocked(message))
   }
   ctx.failpoint('accept.before_commit')
   // The batch may have waited in a process that was stopped.
@@ -139,7 +157,9 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   let answers: AcceptedSend[]
   try {
     const turns = await turnsIn(ctx, items)
-    const mustRead = items.some((item) => mayRepeat(item) || item.maxScheduled !== undefined)
+    const mustRead = items.some(
+      (item) => mayRepeat(item) || item.maxScheduled !== undefined || item.maxDaily !== undefined,
+    )
     answers = mustRead
       ? await acceptOnce(ctx, items, turns, now)
       : ((await acceptNew(ctx, items, turns)) ?? (await acceptOnce(ctx, items, turns, now)))
@@ -199,6 +219,7 @@ function acceptOnce(
 ): Promise<AcceptedSend[]> {
   return txWithAnswers(ctx.db, items, now, async (sql, first) => {
     const fresh = items.filter((item) => !first.has(item))
+    await checkDailyOnce(sql, fresh, now)
     const keyed = fresh.filter((item) => item.request.key !== undefined)
     await insertReplays(
       sql,
@@ -250,30 +271,6 @@ function accountsWithCallbacks(messages: readonly NewMessage[]): string[] {
   const accounts = new Set<string>()
   for (const { accountId, statusCallback } of messages) if (statusCallback !== null) accounts.add(accountId)
   return [...accounts]
-}
-
-function block(message: NewMessage) {
-  Object.assign(message, {
-    status: 'ERROR',
-    optedOut: true,
-    nextActionAt: null,
-    dueAt: null,
-    error: optedOutError(message),
-  } satisfies Partial<Message>)
-}
-
-/** A scheduled message. The hold of its conversation is checked when it is due. */
-function wait(message: NewMessage, until: number) {
-  message.status = 'REGISTERED'
-  message.nextActionAt = until
-}
-
-/** A message in a held conversation waits as REGISTERED until the hold ends. */
-function hold(ctx: Incomplete, message: NewMessage) {
-  const until = ctx.holds.until(message.lineId, message.accountId, conversationOf(message))
-  if (until === undefined) return
-  message.status = 'REGISTERED'
-  message.nextActionAt = until
 }
 
 /** The connection was lost during COMMIT: the handles are in the table if the commit went through. */

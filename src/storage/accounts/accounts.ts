@@ -63,6 +63,15 @@ export function listAccounts(sql: Sql): Promise<Account[]> {
   return ACCOUNTS.list(sql, 'removed_at is null order by created_at, id')
 }
 
+/** Ids of accounts, of test worlds and worlds, too, in the order of the ids. */
+export function listAccountIds(sql: Sql, from: string, limit: number): Promise<string[]> {
+  return listValues(
+    sql,
+    'select id from accounts where id >= $1 and removed_at is null order by id limit $2',
+    [from, limit],
+  )
+}
+
 /** Applies to the live and the test world of the account, like its name and plan. */
 export async function saveDefaultForwarding(
   sql: Sql,

@@ -37,6 +37,7 @@ export const IMPERSONAL: Readonly<Record<string, string>> = {
   stale_writes: 'a guard that is always empty',
   tokens: 'ids, hashes and numbers of lines',
   unthanked_messages: 'hashes of texts, for an hour',
+  usage_days: 'numbers by line',
   webhook_endpoints: 'settings: addresses of receivers',
   webhook_feeds: 'numbers',
   webhook_settings: 'sealed settings',

@@ -1,5 +1,5 @@
 import type { Line } from '../../core/lines/line.js'
-import type { Sql, Writes } from '../engine/db.js'
+import type { Reads, Sql, Writes } from '../engine/db.js'
 import { exists, findValue, forUpdate, hasChanged, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
@@ -91,6 +91,16 @@ export async function findLines(sql: Sql, ids: readonly string[]): Promise<Map<s
   const list = sql.inList(1, ids)
   const lines = await LINES.list(sql, `id ${list.sql} and removed_at is null`, [list.param])
   return new Map(lines.map((line) => [line.id, line]))
+}
+
+/** Numbers by id, also of removed lines. */
+export async function findNumbersEver(sql: Reads, ids: readonly string[]): Promise<Map<string, string>> {
+  const list = sql.inList(1, ids)
+  const rows = await sql.all<{ id: string; number: string }>(
+    `select id, number from lines where id ${list.sql}`,
+    [list.param],
+  )
+  return new Map(rows.map(({ id, number }) => [id, number]))
 }
 
 export function listLines(sql: Sql): Promise<Line[]> {

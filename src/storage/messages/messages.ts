@@ -1,5 +1,6 @@
 import type { Message, NewMessage } from '../../core/messages/message.js'
 import { addToTotals, sumByAccount } from '../accounts/budgets.js'
+import { keepUsage } from '../accounts/usage.js'
 import type { Param, Sql, Writes } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import { createTally, saveTally } from './counts.js'
@@ -11,11 +12,20 @@ export async function insertMessages(sql: Writes, messages: readonly NewMessage[
   await insertGiven(sql, messages.map(fromMessage))
 }
 
-/** Adds new messages to the totals; -1 removes deleted ones. */
-export async function countMessages(sql: Writes, messages: readonly NewMessage[], n = 1): Promise<void> {
+/** Adds new messages to the totals; -1 removes deleted ones, of which only the usage stays. */
+export async function countMessages(
+  sql: Writes,
+  messages: readonly NewMessage[],
+  n: 1 | -1 = 1,
+): Promise<void> {
   const tally = createTally()
   for (const message of messages) tally.add(message, n)
   await saveTally(sql, tally)
+  if (n === -1)
+    await keepUsage(
+      sql,
+      messages.map((message) => [message, 1] as const),
+    )
   const scheduled = messages.filter(({ dueAt }) => dueAt !== null)
   if (scheduled.length > 0)
     await addToTotals(
@@ -88,7 +98,7 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
   await Promise.all(updates)
 }
 
-/** Moves changed messages in the totals, which deleted messages have left. */
+/** Moves changed messages in the totals, which deleted messages have left: those change the kept usage. */
 export async function countChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
   const tally = createTally()
   for (const { before, after } of changes) {
@@ -97,6 +107,12 @@ export async function countChanges(sql: Writes, changes: readonly Change[]): Pro
     tally.add(after, 1)
   }
   await saveTally(sql, tally)
+  const deleted = changes.filter(({ before }) => before.deletedAt !== null)
+  if (deleted.length > 0)
+    await keepUsage(
+      sql,
+      deleted.flatMap(({ before, after }) => [[before, -1] as const, [after, 1] as const]),
+    )
   const ended = changes.filter(({ before, after }) => before.dueAt !== null && after.dueAt === null)
   if (ended.length > 0)
     await addToTotals(

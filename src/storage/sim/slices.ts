@@ -40,6 +40,7 @@ const messages = (sql: Sql): SlicedTable => ({
 
 const KEYS: Record<string, string> = {
   message_counts: 'series, width, bucket, line_id, is_outbound, status, service, type',
+  usage_days: 'day, line_id',
   contacts: 'id',
   line_turns: 'line_id, contact',
   events: 'seq',

@@ -42,6 +42,7 @@ export const WORLD_TABLES: readonly WorldTable[] = [
   byAccount('phone_groups'),
   byAccount('messages'),
   byAccount('message_counts'),
+  byAccount('usage_days'),
   { name: 'account_totals', where: "account_id = {account} and name = 'scheduled'" },
   byAccount('opt_outs'),
   byAccount('line_turns'),

@@ -3,6 +3,7 @@ import { Budgets } from './budgets'
 import { Keys } from './keys'
 import { StartPanel } from './start-panel'
 import { Tokens } from './tokens'
+import { UsageDays } from './usage-days'
 
 export default function KeysView() {
   return (
@@ -11,6 +12,7 @@ export default function KeysView() {
         <Keys />
         <Tokens />
         <Budgets />
+        <UsageDays />
       </div>
       <StartPanel />
     </div>

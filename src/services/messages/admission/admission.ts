@@ -36,7 +36,7 @@ export function createAdmission(
   function lineFull(place: QueuePlace): AppError {
     const { limit, ...queue } = ctx.backlog.state(place)
     const wait = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, queue.waitMs * ROOM_SHARE))
-    return overBudget('queued', limit, wait, queue)
+    return overBudget('queued', limit, wait, { queue })
   }
 
   function refusalOf(place: QueuePlace): AppError | undefined {

@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../../../base/bounded-map.js'
-import { DEFAULT_LIMITS } from '../../../core/accounts/budgets.js'
+import { DEFAULT_LIMITS, dailyLimitOf } from '../../../core/accounts/budgets.js'
 import { listBacklogs } from '../../../storage/messages/counts.js'
 import type { Backlog, Ctx, QueuePlace as Place, QueueState } from '../../ctx.js'
 
@@ -9,6 +9,7 @@ interface Entry {
   /** Messages that are being stored; a total that is read may not have them. */
   joining: number
   limit: number
+  maxDaily: number | undefined
   /** Messages that have left since there are totals. */
   gone: number
   /** Messages for each millisecond while there were some; 0: not measured. */
@@ -42,6 +43,7 @@ export function createBacklog(ctx: Pick<Ctx, 'db' | 'clock' | 'directory' | 'lin
         stored: 0,
         joining: 0,
         limit: 0,
+        maxDaily: undefined,
         gone: 0,
         rate: 0,
         busySince: undefined,
@@ -66,7 +68,9 @@ export function createBacklog(ctx: Pick<Ctx, 'db' | 'clock' | 'directory' | 'lin
         if (!isFirst && !isDrivenHere(send)) measure(entry, gone - entry.gone)
         entry.gone = gone
         entry.stored = queued
-        entry.limit = (account?.limits ?? DEFAULT_LIMITS).queued
+        const limits = account?.limits ?? DEFAULT_LIMITS
+        entry.limit = limits.queued
+        entry.maxDaily = dailyLimitOf(limits)
         entry.readAt = performance.now()
         entry.version = version
       } finally {
@@ -105,6 +109,7 @@ export function createBacklog(ctx: Pick<Ctx, 'db' | 'clock' | 'directory' | 'lin
       const entry = entryOf(send)
       return lengthOf(entry) < entry.limit && isFresh(send, entry) ? undefined : read(send, entry)
     },
+    maxDaily: (send) => entryOf(send).maxDaily,
     join(send) {
       const entry = entryOf(send)
       if (lengthOf(entry) >= entry.limit) return undefined
