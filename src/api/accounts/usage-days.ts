@@ -53,7 +53,8 @@ const RangeQuery = Type.Object({
   ...pageQuery(MAX, USUAL),
 })
 const OwnQuery = Type.Object({
-  line: optional(string('Only this line: its number, or its line_id', { maxLength: 64 })),
+  line: optional(string('Only the line with this number', { maxLength: 64 })),
+  line_id: optional(string('Only the line with this id, also a removed line', { maxLength: 64 })),
   ...RangeQuery.properties,
 })
 const AdminQuery = Type.Object({
@@ -82,8 +83,8 @@ export function registerUsageDays(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { id } = accountOf(request)
-      const { line, ...query } = request.query
-      const lineId = line === undefined ? undefined : await lineIdOf(ctx, id, line)
+      const { line, line_id, ...query } = request.query
+      const lineId = line === undefined ? line_id : await lineIdOf(ctx, id, line)
       return pageWire(await readUsage(ctx, id, { ...queryOf(query), lineId }))
     },
   )
@@ -118,11 +119,8 @@ function queryOf({ from, to, cursor, limit }: Static<typeof RangeQuery>): UsageQ
   }
 }
 
-const ID = /^[\da-f]{8}-[\da-f-]{27}$/
-
 /** Lines of other accounts look like lines that do not exist: the account has no usage on either. */
 async function lineIdOf(ctx: Ctx, accountId: string, line: string): Promise<string> {
-  if (ID.test(line)) return line
   return (await ctx.directory.lineOf(accountId, requirePhone('line', line)))?.line.id ?? ''
 }
 

@@ -10,7 +10,7 @@ const COLUMNS = ['day', 'line', 'line_id', 'accepted', 'delivered', 'failed', 'r
 const FILTERS = {
   from: 'first day, like 2026-01-31; default: 30 days up to the last day',
   to: 'last day; default today. At most 92 days',
-  line: 'only this line: its number, or its line_id',
+  line: 'only the line with this number',
 }
 
 export const usage = command({
