@@ -33,19 +33,20 @@ describe.each(ENGINES)('usage by day on %s', (engine) => {
     const second = dayAt(now())
     await world.send({ content: 'two' })
     await world.advance(60_000)
+    // With the reply to STOP.
     const { data, totals, next_cursor } = await read()
     expect(brief(data)).toEqual([
-      [first, LINE, 2, 1, 1, 1],
+      [first, LINE, 3, 1, 1, 1],
       [second, LINE, 1, 1, 0, 0],
     ])
-    expect([totals, next_cursor]).toEqual([{ accepted: 3, delivered: 2, failed: 1, received: 1 }, null])
+    expect([totals, next_cursor]).toEqual([{ accepted: 4, delivered: 2, failed: 1, received: 1 }, null])
     expect(brief((await read(`from=${second}&to=${second}`)).data)).toEqual([[second, LINE, 1, 1, 0, 0]])
     const page = await read('limit=1')
-    expect(brief(page.data)).toEqual([[first, LINE, 2, 1, 1, 1]])
+    expect(brief(page.data)).toEqual([[first, LINE, 3, 1, 1, 1]])
     const rest = await read(`limit=1&cursor=${page.next_cursor}`)
     expect([brief(rest.data), rest.totals]).toEqual([[[second, LINE, 1, 1, 0, 0]], null])
     for (const line of [`line=${encodeURIComponent(LINE)}`, `line_id=${data[0].line_id}`])
-      expect((await read(line)).totals.accepted).toBe(3)
+      expect((await read(line)).totals.accepted).toBe(4)
   })
 
   it('stays the same when messages are deleted, removed by retention or erased, and goes on', async () => {
