@@ -46,6 +46,17 @@ describe('keys and tokens in the console', () => {
     await close()
   })
 
+  it('shows the usage by day beside the budgets', async () => {
+    await world.send({ content: 'counted' })
+    const { page, complaints, close } = await openConsole(browser, world, '/keys')
+    const table = page.getByRole('table', { name: 'Usage by day' })
+    const row = table.getByRole('row').filter({ hasText: LINE })
+    await row.waitFor()
+    expect(await row.getByRole('cell').nth(2).textContent()).toBe('1')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   it('creates a token for one line and revokes it', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/keys')
     await page.getByRole('button', { name: 'Create token' }).click()
