@@ -47,6 +47,36 @@ describe.each(ENGINES)('the budget daily on %s', (engine) => {
     await set(null)
   })
 
+  // On SQLite one process stores everything.
+  it.runIf(engine === 'postgres')(
+    'a process that stops while it counts stops this account only',
+    async () => {
+      const other = (await world.post('/admin/accounts', { email: 'other@example.com' }, 'admin')).body
+      const key = (await world.post('/admin/keys', { account_id: other.id }, 'admin')).body
+      const number = '+12025550177'
+      await world.post('/admin/lines', { account_id: other.id, number }, 'admin')
+      await world.settle()
+      await set(100)
+      // Holds the account's lock as a process does that stops in its transaction.
+      let isHeld = true
+      const held = world.app.ctx.db
+        .all('select pg_advisory_xact_lock(hashtextextended($1, 0)), pg_sleep(5)', [`daily ${id}`])
+        .finally(() => {
+          isHeld = false
+        })
+      const limited = post()
+      const seen: number[] = []
+      for (let i = 0; i < 5; i++) {
+        const message = { from_number: number, number: ADA, content: 'x' }
+        seen.push((await world.post('/api/send-message', message, key)).status)
+      }
+      expect([...seen, isHeld]).toEqual([202, 202, 202, 202, 202, true])
+      await Promise.all([held, limited])
+      expect((await post()).status).toBe(202)
+      await set(null)
+    },
+  )
+
   it('a deleted message still counts, and a repeated request is not refused', async () => {
     await set(1)
     const first = await post({}, { 'idempotency-key': 'k1' })

@@ -24,7 +24,7 @@ import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
 import { mayRepeat, type RequestIdentity, replayOf, txWithAnswers } from '../replay.js'
 import { createAdmission } from './admission/admission.js'
-import { checkDaily, checkDailyOnce } from './admission/daily.js'
+import { checkDaily, checkDailyOnce, createOneByOne } from './admission/daily.js'
 import { setFirstStatus } from './admission/first-status.js'
 import { answerOverdue, isOverdue } from './send-at.js'
 
@@ -54,18 +54,19 @@ const MAX_RECENT = 4000
 
 export function createAcceptance(ctx: Incomplete): Acceptance {
   const recent = createBoundedMap<string, NewMessage>(MAX_RECENT)
-  const batch = createBatch<Pending, AcceptedSend>(
-    async (items) => {
-      const answers = await accept(ctx, items)
-      for (const { message } of answers) {
-        if (message.statusCallback !== null) recent.set(message.handle, message)
-      }
-      return answers
-    },
-    isStorageFault,
-    ACCEPT_BATCHES[ctx.db.engine],
-  )
-  const admission = createAdmission(ctx, batch.size)
+  const batch = createBatch<Pending, AcceptedSend>(run, isStorageFault, ACCEPT_BATCHES[ctx.db.engine])
+  const limited = createOneByOne(run)
+  const admission = createAdmission(ctx, () => batch.size() + limited.size())
+
+  async function run(items: Pending[]): Promise<AcceptedSend[]> {
+    const answers = await accept(ctx, items)
+    for (const { message } of answers) {
+      if (message.statusCallback !== null) recent.set(message.handle, message)
+    }
+    return answers
+  }
+
+  const store = (item: Pending) => (item.maxDaily === undefined ? batch : limited).add(item)
 
   /** Joins the line's queue before it is stored, so that sends that come at once cannot pass the bound together. */
   async function enqueue(item: Pending): Promise<AcceptedSend> {
@@ -73,7 +74,7 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
     const queue = admission.enter(message)
     if (queue instanceof AppError) return refuse(item, queue)
     try {
-      const answer = await batch.add(item)
+      const answer = await store(item)
       const waits = !answer.replayed && answer.message.status === 'QUEUED'
       if (waits) answer.queue = queue
       admission.exit(message, waits)
@@ -90,7 +91,7 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
     return maxDaily === undefined ? enqueue(item) : checkDay(item, maxDaily).then(enqueue)
   }
 
-  /** Asked first, so that an account at its limit does not make batches fail that carry messages of others. */
+  /** Asked first, because a refusal is cheaper without a transaction. */
   async function checkDay(item: Pending, maxDaily: number): Promise<Pending> {
     if (!mayRepeat(item)) await checkDaily(ctx.db, item.message.accountId, maxDaily, ctx.clock.now())
     return { ...item, maxDaily }
@@ -102,11 +103,11 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
     if (full) return refuse(item, full)
     const limits = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
     const maxScheduled = limits.scheduled
-    // Asked first for the same reason as in `checkDay`.
+    // Asked first, so that an account at its limit does not make batches fail that carry messages of others.
     if (!mayRepeat(item)) await checkScheduled(ctx.db, accountId, maxScheduled, 1)
     const maxDaily = dailyLimitOf(limits)
     const checked = maxDaily === undefined ? item : await checkDay(item, maxDaily)
-    return batch.add({ ...checked, maxScheduled })
+    return store({ ...checked, maxScheduled })
   }
 
   /** A message that was accepted before gets its answer, however full the queue is now. */
@@ -219,7 +220,8 @@ function acceptOnce(
 ): Promise<AcceptedSend[]> {
   return txWithAnswers(ctx.db, items, now, async (sql, first) => {
     const fresh = items.filter((item) => !first.has(item))
-    await checkDailyOnce(sql, fresh, now)
+    for (const { message, maxDaily } of fresh)
+      if (maxDaily !== undefined) await checkDailyOnce(sql, message.accountId, maxDaily, now)
     const keyed = fresh.filter((item) => item.request.key !== undefined)
     await insertReplays(
       sql,

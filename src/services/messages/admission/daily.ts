@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createKeyedTurns } from '../../../base/turns.js'
 import { overBudget } from '../../../core/accounts/budgets.js'
 import { countToday, dayOf } from '../../../storage/accounts/usage.js'
 import type { Sql } from '../../../storage/engine/db.js'
@@ -16,28 +16,41 @@ export async function checkDaily(
   throw overBudget('daily', limit, dayOf(now) + DAY_MS - now, { mayRetry: false })
 }
 
-interface LimitedSend {
-  message: { accountId: string }
-  maxDaily?: number
+/**
+ * Like `checkDaily`, in the transaction that stores one message: of each account with a limit one transaction at a time
+ * counts and stores, so the next one sees its message.
+ */
+export async function checkDailyOnce(sql: Sql, accountId: string, limit: number, now: number): Promise<void> {
+  if (sql.engine === 'postgres')
+    await sql.one('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`daily ${accountId}`])
+  await checkDaily(sql, accountId, limit, now)
+}
+
+interface OneByOne<I, O> {
+  add(item: I): Promise<O>
+  /** Items that were added and have no result yet. */
+  size(): number
 }
 
 /**
- * Like `checkDaily`, for all messages that a transaction is about to store. Of each account with a limit, one
- * transaction at a time counts and stores: the next one sees its messages.
+ * Runs the items of each account one by one. A transaction with `checkDailyOnce` waits for those of other processes,
+ * which may stand still, and no other account may wait with it.
  */
-export async function checkDailyOnce(sql: Sql, items: readonly LimitedSend[], now: number): Promise<void> {
-  const accounts = new Map<string, { limit: number; more: number }>()
-  for (const { message, maxDaily: limit } of items)
-    if (limit !== undefined)
-      accounts.set(message.accountId, { limit, more: (accounts.get(message.accountId)?.more ?? 0) + 1 })
-  // In a fixed order, so that two transactions cannot deadlock.
-  for (const [accountId, { limit, more }] of [...accounts].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (sql.engine === 'postgres')
-      await sql.all('select pg_advisory_xact_lock($1::bigint)', [lockOf(accountId)])
-    await checkDaily(sql, accountId, limit, now, more)
+export function createOneByOne<I extends { message: { accountId: string } }, O>(
+  run: (items: I[]) => Promise<O[]>,
+): OneByOne<I, O> {
+  const turns = createKeyedTurns()
+  let open = 0
+  return {
+    async add(item) {
+      open++
+      try {
+        const [result] = await turns.inTurn(item.message.accountId, () => run([item]))
+        return result!
+      } finally {
+        open--
+      }
+    },
+    size: () => open,
   }
-}
-
-function lockOf(accountId: string): string {
-  return createHash('sha256').update(`daily ${accountId}`).digest().readBigInt64BE().toString()
 }
