@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { topics } from '../../src/core/topics.js'
 import type { Driver } from '../../src/drivers/contract.js'
 import { dumpOf } from '../support/dump.js'
 import { eventually } from '../support/server.js'
@@ -47,6 +48,9 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       expect(carrier.connected.slice(before)).toEqual([{ server: 'loft', token: 'abracadabra' }])
       await world.restart()
       ;(world.app.ctx.drivers as Map<string, Driver>).set('post', carrier.driver)
+      // The other lines had no driver until now. They connect at once, not at some moment of a later test.
+      world.app.ctx.wakes.wake(topics.lines, '')
+      await world.app.ctx.lines.tended()
       await change(line.id, { pace: 3 })
       expect(carrier.connected.filter((one) => one.token === 'abracadabra').length).toBeGreaterThan(1)
     })

@@ -92,6 +92,7 @@ export function registerUsageDays(app: Routes, ctx: Ctx): void {
     '/admin/usage/days',
     admin({
       operationId: 'listUsageDaysOfAccounts',
+      errors: { 404: 'There is no such account.' },
       summary: 'List what accounts sent and received, by day and line',
       description: `By account, oldest day first. A page may have fewer rows than requested, or none; there are more while next_cursor is not null. ${COUNTED}`,
       querystring: AdminQuery,
