@@ -70,7 +70,7 @@ const List = (totals: string) =>
 
 const COUNTED = `A message counts in the day in which Trunkline accepted or received it, under its present status. It still counts after it was deleted, erased or removed by retention. Days without messages have no row. At most ${MAX_USAGE_DAYS} days in one request.`
 
-/** What accounts sent and received, by day and line. */
+/** Usage of accounts by day and line. */
 export function registerUsageDays(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/usage/days',

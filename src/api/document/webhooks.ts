@@ -3,7 +3,7 @@ import { WEBHOOK_TYPES, WEBHOOKS } from '../../core/webhooks/types.js'
 import { MessagePayload, PAYLOADS } from '../webhooks/payload-wire.js'
 import type { Json } from './components.js'
 
-/** What Trunkline posts, by the type of webhook. */
+/** Bodies of webhooks by their type. */
 export function webhookItems(): Record<string, Json> {
   const items = WEBHOOK_TYPES.map((type) => [type, post(type, WEBHOOKS[type], PAYLOADS[type])])
   const callback = post(

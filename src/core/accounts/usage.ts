@@ -1,7 +1,7 @@
 import { outcomeOf } from '../insight/overview.js'
 import type { Message } from '../messages/message.js'
 
-/** What an account did in a day, by the present status of its messages. */
+/** Messages of an account in a day, by their present status. */
 export interface UsageNumbers {
   /** Outbound messages, whatever became of them. */
   accepted: number
@@ -14,7 +14,7 @@ export const USAGE_NAMES = ['accepted', 'delivered', 'failed', 'received'] as co
 
 export const NO_USAGE: UsageNumbers = { accepted: 0, delivered: 0, failed: 0, received: 0 }
 
-/** What a message adds to the usage of its day. */
+/** The share of one message in the usage of its day. */
 export function usageOf({ isOutbound, status }: Pick<Message, 'isOutbound' | 'status'>): UsageNumbers {
   if (!isOutbound) return { ...NO_USAGE, received: 1 }
   const outcome = outcomeOf(status)

@@ -1,4 +1,4 @@
-/** What a reader needs to know about a code. */
+/** The explanation of a code for its reader. */
 export interface Entry {
   means: string
   why: string

@@ -1,7 +1,7 @@
 import { NO_USAGE, type UsageNumbers } from '../../core/accounts/usage.js'
 import { AppError } from '../../core/errors.js'
 import { findAccount, listAccountIds } from '../../storage/accounts/accounts.js'
-import { type DayUsage, dayOf, listUsage, sumUsage } from '../../storage/accounts/usage.js'
+import { type DayUsage, listUsage, midnightOf, sumUsage } from '../../storage/accounts/usage.js'
 import { findNumbersEver } from '../../storage/lines/lines.js'
 import { DAY_MS } from '../../storage/messages/counts.js'
 import type { Ctx } from '../ctx.js'
@@ -86,8 +86,8 @@ export async function readUsageOf(ctx: Ctx, accountId: string, query: UsageQuery
 const placeOf = ({ accountId, day, lineId }: UsageRow): UsagePlace => ({ accountId, day, lineId })
 
 function rangeOf({ clock }: Ctx, { from, to }: UsageQuery): { from: number; to: number } {
-  const last = dayOf(to ?? clock.now())
-  const first = dayOf(from ?? Math.max(0, last - (USUAL_USAGE_DAYS - 1) * DAY_MS))
+  const last = midnightOf(to ?? clock.now())
+  const first = midnightOf(from ?? Math.max(0, last - (USUAL_USAGE_DAYS - 1) * DAY_MS))
   const days = (last - first) / DAY_MS + 1
   if (days < 1) throw new AppError('invalid', 'to: must not be before from')
   if (days > MAX_USAGE_DAYS)

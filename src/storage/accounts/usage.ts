@@ -28,7 +28,7 @@ export async function keepUsage(
 ): Promise<void> {
   const sums = new Map<string, { place: [string, number, string]; numbers: UsageNumbers }>()
   for (const [message, n] of messages) {
-    const place: [string, number, string] = [message.accountId, dayOf(message.createdAt), message.lineId]
+    const place: [string, number, string] = [message.accountId, midnightOf(message.createdAt), message.lineId]
     const sum = sums.get(place.join(' ')) ?? { place, numbers: NO_USAGE }
     sums.set(place.join(' '), { place, numbers: addUsage(sum.numbers, usageOf(message), n) })
   }
@@ -50,7 +50,8 @@ export async function keepUsage(
   )
 }
 
-export const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS
+/** The midnight, in UTC, with which the day of a time begins. */
+export const midnightOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS
 
 /** The usage of a line in a day. */
 export interface DayUsage extends UsageNumbers {
@@ -146,7 +147,7 @@ export async function sumUsage(sql: Reads, filter: UsageFilter): Promise<UsageNu
 
 /** Messages that an account has sent since midnight UTC. */
 export async function countToday(sql: Reads, accountId: string, now: number): Promise<number> {
-  const from = dayOf(now)
+  const from = midnightOf(now)
   return (await sumUsage(sql, { accountId, from, to: from + DAY_MS })).accepted
 }
 

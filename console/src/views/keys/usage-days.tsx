@@ -11,7 +11,7 @@ const number = (name: 'accepted' | 'delivered' | 'failed' | 'received', title: s
   cell: (day: UsageDay) => day[name].toLocaleString(),
 })
 
-/** What the account sent and received in the last 30 days. */
+/** Messages that the account sent and received in the last 30 days. */
 export function UsageDays() {
   const account = useSession().data?.account?.id
   return account ? <DaysOf account={account} /> : null

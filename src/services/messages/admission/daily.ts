@@ -1,6 +1,6 @@
 import { createKeyedTurns } from '../../../base/turns.js'
 import { overBudget } from '../../../core/accounts/budgets.js'
-import { countToday, dayOf } from '../../../storage/accounts/usage.js'
+import { countToday, midnightOf } from '../../../storage/accounts/usage.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { DAY_MS } from '../../../storage/messages/counts.js'
 
@@ -13,7 +13,7 @@ export async function checkDaily(
   more = 1,
 ): Promise<void> {
   if ((await countToday(sql, accountId, now)) + more <= limit) return
-  throw overBudget('daily', limit, dayOf(now) + DAY_MS - now, { mayRetry: false })
+  throw overBudget('daily', limit, midnightOf(now) + DAY_MS - now, { mayRetry: false })
 }
 
 /**
