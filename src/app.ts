@@ -47,6 +47,8 @@ import { createLocationNetwork } from './services/sim/location.js'
 import { createPhoneNetwork } from './services/sim/phones.js'
 import { createPresenceBooks } from './services/sim/presence.js'
 import { createProfileNetwork } from './services/sim/profile.js'
+import { createExporter } from './services/tracing/otlp.js'
+import { createTraces } from './services/tracing/traces.js'
 import { createWebhookBook } from './services/webhooks/book.js'
 import { createDoor, type Door } from './services/webhooks/door/door.js'
 import type { Lookup } from './services/webhooks/door/guard.js'
@@ -163,12 +165,17 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const directory = createDirectory(db, drivers, clock)
   platform.wakes.on(topics.access, () => directory.forget())
   const desk = createLineDesk<Runner>()
+  const exporter =
+    config.traces && options.worker !== false
+      ? createExporter(config.traces, log, (result, n) => metrics.spans.inc({ result }, n))
+      : undefined
   const parts = {
     ...platform,
     drivers,
     directory,
     meters: createMeters(platform, () => worker.liveNodes()),
     requestLog: createRequestLog(platform),
+    traces: exporter && createTraces(exporter, db, clock, config.traces!.ratio),
     seed: typeof options.seed === 'object' ? options.seed : {},
     lines: desk,
     holds: createHolds(platform),
@@ -241,6 +248,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       await allLeft
       await closeServer(http, config.drainMs)
       await ctx.requestLog.stop()
+      await exporter?.stop()
       ctx.disk.stop()
       clock.stop()
       await ctx.door.close()

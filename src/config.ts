@@ -3,6 +3,7 @@ import { parseUrl } from './base/parse-url.js'
 import { parseSealKeys, type SealKey } from './core/accounts/seal.js'
 import { hostUrls } from './core/database-url.js'
 import { type BucketPlace, parseBucketUrl } from './core/media/bucket-url.js'
+import { type TraceSettings, traceSettings } from './core/tracing/settings.js'
 import { checkTrustedProxies } from './core/trusted-proxies.js'
 
 /** A bucket for media, with its keys. */
@@ -67,6 +68,8 @@ export interface Config {
   loopLimit: number
   /** How long it is held, unless an operator releases it. */
   loopHoldMs: number
+  /** Where traces are exported to; null: there are none. */
+  traces: TraceSettings | null
   /** Modules of drivers that are not built in: paths or names of packages. */
   drivers: readonly string[]
   /** Test only: kill the process at a named moment. */
@@ -206,9 +209,18 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       1000,
       86_400_000,
     ),
+    traces: tracesOf((name) => text(undefined, name)),
     drivers: list(text(undefined, 'TRUNKLINE_DRIVERS')),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })
+}
+
+function tracesOf(text: (name: string) => string | undefined): TraceSettings | null {
+  try {
+    return traceSettings(text)
+  } catch (error) {
+    throw new ConfigError((error as Error).message)
+  }
 }
 
 function list(text = ''): string[] {

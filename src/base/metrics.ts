@@ -159,6 +159,12 @@ export function createMetrics() {
       help: 'Free space on the disk of the data folder (SQLite)',
       registers,
     }),
+    spans: new Counter({
+      name: 'trunkline_spans_total',
+      help: 'Spans of traces that were exported, or dropped because their receiver did not take them',
+      labelNames: ['result'] as const,
+      registers,
+    }),
     leaseChanges: new Counter({
       name: 'trunkline_lease_changes_total',
       help: 'Lines that this process took, released for another process, or lost to one',

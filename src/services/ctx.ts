@@ -21,6 +21,7 @@ import type { Meters } from './accounts/meters.js'
 import type { Portions } from './accounts/portions.js'
 import type { OwnMarks } from './erasure/marks.js'
 import type { RequestIdentity } from './replay.js'
+import type { Traces } from './tracing/traces.js'
 import type { Door } from './webhooks/door/door.js'
 
 /** Parts that need no service: app.ts makes them first. */
@@ -91,6 +92,8 @@ export interface Ctx extends Platform {
   /** What accounts use of this process at the moment. */
   meters: Meters
   requestLog: RequestLog
+  /** Undefined: no traces are exported. */
+  traces?: Traces | undefined
   lines: LineDesk
   holds: Holds
   webhooks: WebhookBook

@@ -22,6 +22,8 @@ export interface RequestIdentity {
   /** The published SDK's own retry count; its retries carry no key. */
   retryCount: number
   arrival?: Arrival | undefined
+  /** The caller's trace context, as messages keep it. */
+  trace?: string | null
 }
 
 export const KEY_LIFETIME_MS = 48 * 3_600_000

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
+import { readTraceparent } from '../../core/tracing/context.js'
 import type { Arrival } from '../../services/arrival.js'
 import { ADMIN_SCOPE, type RequestIdentity } from '../../services/replay.js'
 import { arrivalOf } from './arrival.js'
@@ -24,6 +25,7 @@ export function identityOf(
     key,
     Number.isInteger(tries) && tries > 0 ? tries : 0,
     arrivalOf(request),
+    readTraceparent(request.headers.traceparent),
     request.rawBody,
     seal,
   )
@@ -38,6 +40,7 @@ class Identity implements RequestIdentity {
     readonly key: string | undefined,
     readonly retryCount: number,
     readonly arrival: Arrival | undefined,
+    readonly trace: string | null,
     private readonly body: Buffer | null,
     private readonly seal: (fingerprint: string) => string,
   ) {}

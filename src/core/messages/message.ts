@@ -72,6 +72,8 @@ export const MESSAGE_FIELDS = {
   deletedAt: field<number | null>()('number', null),
   /** Scheduled send time, while the message waits outside the queue. */
   dueAt: field<number | null>()('number', null, { changes: true }),
+  /** The caller's trace context; null without one, and while no traces are exported. */
+  trace: field<string | null>()('text', null),
 }
 
 export type NewMessage = ValuesOf<typeof MESSAGE_FIELDS>

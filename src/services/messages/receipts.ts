@@ -48,6 +48,7 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
     return verdict.changes
   }, thorough)
   ctx.failpoint('receipt.after_commit')
+  ctx.traces?.receipts(changes)
   for (const { before, after } of changes)
     if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
 }

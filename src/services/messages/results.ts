@@ -1,4 +1,5 @@
 import { dayOf } from '../../core/lines/pacing.js'
+import type { Message } from '../../core/messages/message.js'
 import {
   afterAcceptance,
   afterResult,
@@ -90,6 +91,7 @@ async function recordExpected(
       after: afterResult(claimed.message, claimed.attempt, result, on, now),
     }),
   )
+  const answered = ctx.traces && changes.map(({ after }) => after)
   const taken = new Map<string, number>()
   for (const [index, { result }] of ended.entries())
     if (result.outcome === 'accepted' && idsIn(result).length === 1) taken.set(result.providerId, index)
@@ -110,6 +112,7 @@ async function recordExpected(
     ]),
   )
   if (rest.length < receipts.length) ctx.failpoint('receipt.after_commit')
+  ctx.traces?.receipts(changes, answered)
   return { next: changes.map(({ after }) => after.nextActionAt), rest }
 }
 
@@ -120,8 +123,11 @@ async function recordAfterAll(
   ended: readonly ClaimResult[],
   receipts: readonly Receipt[],
 ): Promise<RecordedResults> {
+  let changes: Change[] = []
+  let answered: Message[] = []
   const next = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
+    changes = []
     await lockLine(sql, on.line.id)
     // The message's world was deleted.
     if (!(await isCurrent(sql, on.line))) return ended.map(() => null)
@@ -133,7 +139,6 @@ async function recordAfterAll(
       endAttempts(sql, endings(ended, now)),
       takeParkedReceipts(sql, on.line.id, acceptedIds(ended)),
     ])
-    const changes: Change[] = []
     const current = ended.map(({ claimed, result }, index) => {
       const before = live.get(claimed.message.id)
       // The database lost the message, and may have given its id to another one.
@@ -153,6 +158,7 @@ async function recordAfterAll(
       changes.push(change)
       return () => change.after
     })
+    answered = changes.map(({ after }) => after)
     for (const { claimed, result } of ended) {
       const ids = idsIn(result)
       const own = parked.filter(({ providerId }) => ids.includes(providerId))
@@ -170,6 +176,7 @@ async function recordAfterAll(
     if (on.daily) await countSends(sql, on.line.id, dayOf(now), unsent(fresh, now))
     return current.map((message) => message().nextActionAt)
   })
+  ctx.traces?.receipts(changes, answered)
   return { next, rest: [...receipts] }
 }
 

@@ -124,7 +124,11 @@ async function post(
   endpoint: WebhookEndpoint | null,
   isWanted: () => boolean,
 ): Promise<{ attempt: DeliveryAttempt; outcome: PostOutcome }> {
-  const headers = await headersOf(ctx, delivery, endpoint)
+  const span = await ctx.traces?.posting(delivery)
+  const headers = {
+    ...(await headersOf(ctx, delivery, endpoint)),
+    ...(span ? { traceparent: span.traceparent } : {}),
+  }
   const at = ctx.clock.now()
   const startedAt = performance.now()
   const attempt: DeliveryAttempt = {
@@ -148,6 +152,7 @@ async function post(
     })
     attempt.ms = Math.round(performance.now() - startedAt)
     attempt.httpStatus = answer.status
+    span?.ended(answer.status)
     attempt.answerHeaders = plainHeaders(answer.headers)
     attempt.answer = textOf(answer.body)
     const { status } = answer
@@ -158,6 +163,7 @@ async function post(
     if (!(error instanceof PostFailed) || error.reason === 'stopping') throw error
     attempt.ms = Math.round(performance.now() - startedAt)
     attempt.reason = error.message
+    span?.ended(null)
     ctx.log.debug(
       { account: delivery.accountId, reason: error.reason, detail: error.detail },
       'a webhook failed',

@@ -2,7 +2,7 @@ import type { Message, NewMessage } from '../../core/messages/message.js'
 import { addToTotals, sumByAccount } from '../accounts/budgets.js'
 import { keepUsage } from '../accounts/usage.js'
 import type { Param, Sql, Writes } from '../engine/db.js'
-import { listValues } from '../engine/query.js'
+import { findValue, listValues } from '../engine/query.js'
 import { createTally, saveTally } from './counts.js'
 import { MESSAGE_COLUMNS as COLUMNS, fromMessage, toMessage } from './rows.js'
 
@@ -149,6 +149,12 @@ export async function findMessagesByHandle(
   const list = sql.inList(1, handles)
   const rows = await sql.all(`select * from messages where handle ${list.sql}`, [list.param])
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
+}
+
+/** The trace context of a message's caller; null without one, or without the message. */
+export async function findTrace(sql: Sql, accountId: string, handle: string): Promise<string | null> {
+  const text = 'select trace from messages where handle = $1 and account_id = $2'
+  return (await findValue<string>(sql, text, [handle, accountId])) ?? null
 }
 
 /** Which of these handles belong to no message any more, or to one that its account has deleted. */

@@ -192,8 +192,10 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     breaker.said(claimed.message)
     const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)
     ctx.failpoint('dispatch.after_wire')
-    wireSeconds().observe((ctx.clock.now() - startedAt) / 1000)
+    const answeredAt = ctx.clock.now()
+    wireSeconds().observe((answeredAt - startedAt) / 1000)
     await conclude(entry, () => news().ended({ claimed, result }))
+    ctx.traces?.attempted(claimed, result, line.driver, { from: startedAt, to: answeredAt })
   }
 
   async function ask(entry: Entry, attempt: Attempt) {

@@ -116,6 +116,7 @@ async function receive(
     throw isLost ? new LeaseLost() : error
   })
   ctx.failpoint('inbound.after_commit')
+  if (ctx.traces) for (const message of done.stored.messages) ctx.traces.received(message, message.createdAt)
   tell(ctx, line, done.sorted, done.stored)
   return done
 }
