@@ -114,7 +114,8 @@ describe.each(ENGINES)('traces on %s', (engine) => {
       value: { stringValue: 'sms' },
     })
     const all = collector.received.map(({ text }) => text).join()
-    for (const secret of ['eagle', ADA.slice(2), LINE.slice(2), 'Hello', '/hook']) expect(all).not.toContain(secret)
+    for (const secret of ['eagle', ADA.slice(2), LINE.slice(2), 'Hello', '/hook'])
+      expect(all).not.toContain(secret)
   })
 
   it('keeps spans while the collector is away, and messages do not wait for it', async () => {
