@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { warmUp } from './api/http/compilers.js'
 import { buildServer } from './api/http/server.js'
@@ -13,7 +12,7 @@ import { createMetrics } from './base/metrics.js'
 import { isOpenToOthers } from './base/private-files.js'
 import { type Activity, untilSettled } from './base/settled.js'
 import { createWakes } from './base/wakes.js'
-import { type Config, ConfigError } from './config.js'
+import type { Config } from './config.js'
 import { harmsOf } from './core/accounts/harmless.js'
 import { listenFault } from './core/listen-fault.js'
 import { topics } from './core/topics.js'
@@ -33,6 +32,7 @@ import { createDisk } from './services/disk.js'
 import { createMarks } from './services/erasure/marks.js'
 import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
+import { openBlobs } from './services/media/open-blobs.js'
 import { sweepMedia } from './services/media/retention.js'
 import { createAcceptance } from './services/messages/acceptance.js'
 import { createBacklog } from './services/messages/admission/backlog.js'
@@ -47,18 +47,12 @@ import { createLocationNetwork } from './services/sim/location.js'
 import { createPhoneNetwork } from './services/sim/phones.js'
 import { createPresenceBooks } from './services/sim/presence.js'
 import { createProfileNetwork } from './services/sim/profile.js'
-import { createExporter } from './services/tracing/otlp.js'
-import { createTraces } from './services/tracing/traces.js'
+import { startTraces, traceAcceptance } from './services/tracing/start.js'
 import { createWebhookBook } from './services/webhooks/book.js'
 import { createDoor, type Door } from './services/webhooks/door/door.js'
 import type { Lookup } from './services/webhooks/door/guard.js'
 import type { Db } from './storage/engine/db.js'
 import { openStorage } from './storage/engine/open.js'
-import { createBucketBlobs, probeBucket } from './storage/media/blob-bucket.js'
-import { createChunkBlobs } from './storage/media/blob-chunks.js'
-import { createFileBlobs } from './storage/media/blob-files.js'
-import type { Blobs } from './storage/media/blobs.js'
-import { openBucket } from './storage/media/bucket.js'
 import type { Runner } from './worker/lines/runner.js'
 import { createWorker } from './worker/lines/worker.js'
 import { createCourier } from './worker/webhooks/courier.js'
@@ -165,17 +159,13 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const directory = createDirectory(db, drivers, clock)
   platform.wakes.on(topics.access, () => directory.forget())
   const desk = createLineDesk<Runner>()
-  const exporter =
-    config.traces && options.worker !== false
-      ? createExporter(config.traces, log, (result, n) => metrics.spans.inc({ result }, n))
-      : undefined
   const parts = {
     ...platform,
     drivers,
     directory,
     meters: createMeters(platform, () => worker.liveNodes()),
     requestLog: createRequestLog(platform),
-    traces: exporter && createTraces(exporter, db, clock, config.traces!.ratio),
+    traces: options.worker === false ? undefined : startTraces(platform),
     seed: typeof options.seed === 'object' ? options.seed : {},
     lines: desk,
     holds: createHolds(platform),
@@ -185,7 +175,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...parts,
     backlog,
     webhooks: createWebhookBook(platform),
-    acceptance: createAcceptance({ ...parts, backlog }),
+    acceptance: traceAcceptance(parts, createAcceptance({ ...parts, backlog })),
   }
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
   const worker = createWorker(ctx, nodeId, desk)
@@ -248,7 +238,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       await allLeft
       await closeServer(http, config.drainMs)
       await ctx.requestLog.stop()
-      await exporter?.stop()
+      await ctx.traces?.stop()
       ctx.disk.stop()
       clock.stop()
       await ctx.door.close()
@@ -295,14 +285,4 @@ function listenUrl(server: FastifyInstance | undefined): string {
 function expectedUrl({ host, port }: Config): string {
   if (port === 0) return ''
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** Where media bytes are. A bucket that does not work stops the start: an upload would fail much later. */
-async function openBlobs({ mediaBucket, databaseUrl, data }: Config, db: Db): Promise<Blobs> {
-  const own = databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(data, 'media'), db)
-  if (!mediaBucket) return own
-  const bucket = await openBucket(mediaBucket.place, mediaBucket.keys)
-  const fault = await probeBucket(bucket, mediaBucket.place)
-  if (fault) throw new ConfigError(`TRUNKLINE_MEDIA_URL: ${fault}`)
-  return createBucketBlobs(bucket, db, own)
 }

@@ -19,7 +19,7 @@ export function traceSettings(text: (name: string) => string | undefined): Trace
   if (protocol !== undefined && !protocol.startsWith('http/'))
     throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, not "${protocol}"`)
   const name = whole === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-  const url = parseUrl(whole ?? `${base!.replace(/\/+$/, '')}/v1/traces`)
+  const url = parseUrl(whole ?? `${base!.replace(/\/$/, '')}/v1/traces`)
   if (!url || !/^https?:$/.test(url.protocol) || url.username)
     throw new Error(`${name} must be an address like http://collector:4318`)
   const headers = text('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? text('OTEL_EXPORTER_OTLP_HEADERS')

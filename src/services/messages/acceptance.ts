@@ -23,7 +23,6 @@ import { requireFresh } from '../arrival.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
 import { mayRepeat, type RequestIdentity, replayOf, txWithAnswers } from '../replay.js'
-import type { Traces } from '../tracing/traces.js'
 import { createAdmission } from './admission/admission.js'
 import { checkDaily, checkDailyOnce, createOneByOne } from './admission/daily.js'
 import { setFirstStatus } from './admission/first-status.js'
@@ -131,26 +130,12 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
       if (maxDaily !== undefined) await checkDaily(ctx.db, place.accountId, maxDaily, ctx.clock.now())
     },
     accept(message, request) {
-      const { traces } = ctx
-      if (traces) return traced(traces, message, request)
-      return take(message, request)
+      if (isOverdue(ctx, message)) return answerOverdue(ctx, message, request)
+      const item = { message, request }
+      if (message.dueAt !== null) return schedule(item)
+      const reading = ctx.backlog.refresh(message)
+      return reading ? reading.then(() => admit(item)) : admit(item)
     },
-  }
-
-  function take(message: NewMessage, request: RequestIdentity): Promise<AcceptedSend> {
-    if (isOverdue(ctx, message)) return answerOverdue(ctx, message, request)
-    const item = { message, request }
-    if (message.dueAt !== null) return schedule(item)
-    const reading = ctx.backlog.refresh(message)
-    return reading ? reading.then(() => admit(item)) : admit(item)
-  }
-
-  async function traced(traces: Traces, message: NewMessage, request: RequestIdentity) {
-    const from = ctx.clock.now()
-    message.trace = request.trace ?? null
-    const answer = await take(message, request)
-    if (!answer.replayed) traces.accepted(answer.message, from)
-    return answer
   }
 }
 
