@@ -19,7 +19,7 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     at: 'created_at',
     text: 'content media_url extra status_callback sender_email error_message error_detail',
     plain:
-      'handle account_id line_id line_number contact group_id type status service send_style reply_to seat_id error_reason provider_id',
+      'handle account_id line_id line_number contact group_id type status service send_style reply_to seat_id error_reason provider_id trace',
   },
   {
     name: 'attempts',
