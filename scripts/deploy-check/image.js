@@ -1,14 +1,11 @@
 // Builds the Dockerfile with buildah, from a base that is made here, and runs the image without Docker.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { checkContainer } from './container.js'
-import { check, install, need, run, Skip, scratch } from './report.js'
+import { debian } from './debian.js'
+import { check, install, need, run, scratch } from './report.js'
 
 /** The promise of the image's size, as registries and `docker images` count: bytes of its files. */
 const MOST_BYTES = 250e6
-/** Kept between runs: the packages of a small Debian. */
-const CACHE = resolve('node_modules/.cache/deploy-check')
-const ROOTFS = `${CACHE}/rootfs`
 
 const buildah = (...args) =>
   run('buildah', [
@@ -38,16 +35,15 @@ export async function checkImage() {
 
 /** Debian without anything, and the same with Node and npm from npm. */
 async function makeBases() {
-  if (process.getuid() !== 0) throw new Skip('debootstrap and buildah need root here')
-  need('buildah', 'debootstrap')
-  if (!existsSync(`${ROOTFS}/complete`)) await makeRootfs()
+  need('buildah')
+  const root = await debian('bookworm', 'libstdc++6')
   const modules = await install('node@22', 'npm@10')
   // The build trusts what this machine trusts: its registry may be a mirror.
   const authorities = process.env.NODE_EXTRA_CA_CERTS ?? '/dev/null'
   mkdirSync(scratch('bases'))
   await run('cp', [authorities, scratch('bases', 'authorities.pem')])
   await run('cp', ['-a', `${modules}/node/bin/node`, `${modules}/npm`, scratch('bases')])
-  await run('cp', ['-a', ROOTFS, scratch('bases', 'rootfs')])
+  await run('cp', ['-a', root, scratch('bases', 'rootfs')])
   writeFileSync(scratch('base'), 'FROM scratch\nADD rootfs /\n')
   writeFileSync(
     scratch('build-base'),
@@ -61,27 +57,6 @@ RUN chmod 755 /usr/local/lib/node_modules/npm/bin/npm-cli.js && ln -s ../lib/nod
   )
   for (const name of ['base', 'build-base'])
     await buildah('bud', '--isolation', 'chroot', '-t', name, '-f', scratch(name), scratch('bases'))
-}
-
-async function makeRootfs() {
-  await run('rm', ['-rf', ROOTFS])
-  mkdirSync(CACHE, { recursive: true })
-  try {
-    await run('debootstrap', ['--variant=minbase', '--include=libstdc++6', 'bookworm', ROOTFS])
-  } catch {
-    throw new Skip('debootstrap could not fetch Debian; is there a network?')
-  }
-  // What the slim images of Debian leave out.
-  const useless = [
-    'var/cache/apt',
-    'var/lib/apt/lists',
-    'usr/share/doc',
-    'usr/share/man',
-    'usr/share/locale',
-    'usr/share/info',
-  ]
-  await run('sh', ['-c', useless.map((path) => `rm -rf ${ROOTFS}/${path}/*`).join('; ')])
-  writeFileSync(`${ROOTFS}/complete`, '')
 }
 
 async function inspect() {

@@ -5,6 +5,8 @@ import { checkMonitoring } from './monitoring.js'
 import { checkPgbouncer } from './pgbouncer.js'
 import { checkProxies } from './proxies.js'
 import { finish } from './report.js'
+import { checkSystemd } from './systemd.js'
+import { checkTimes } from './times.js'
 
 const PARTS = {
   files: checkFiles,
@@ -12,6 +14,8 @@ const PARTS = {
   proxies: checkProxies,
   pgbouncer: checkPgbouncer,
   image: checkImage,
+  times: checkTimes,
+  systemd: checkSystemd,
 }
 
 const wanted = process.argv.slice(2)

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { deployBlock } from './documents.js'
 import { eventually, freePort, run, scratch } from './report.js'
 
 const MAIN = 'dist/main.js'
@@ -88,10 +89,8 @@ export function ask(url, { ca, method = 'GET', headers = {}, body, from, onText 
 
 /** Runs the block of docs/deploy.md under a heading, with `as` made for this server. */
 export async function runDocumented(heading, url, keys, env = {}) {
-  const section = readFileSync('docs/deploy.md', 'utf8').split(`\n## ${heading}\n`)[1]
-  const block = /```sh\n([\s\S]*?)```/.exec(section)[1]
   const as = `as() { env $(cat ${keys}/$1.env) TRUNKLINE_URL=${url} ${process.execPath} ${MAIN} "\${@:2}"; }\n`
-  return run('bash', ['--norc', '-euo', 'pipefail', '-c', as + block], {
+  return run('bash', ['--norc', '-euo', 'pipefail', '-c', as + deployBlock(heading)], {
     env: { PATH: process.env.PATH, ...env },
   })
 }
