@@ -39,7 +39,9 @@ ln -s /proc/self/fd dev/fd
 pivot_root . mnt
 umount -l /mnt
 exec env -i container=trunkline PATH=${PATH} /lib/systemd/systemd systemd.unit=multi-user.target`
-const CLEAN = 'mount -t cgroup2 cgroup2 "$1" && find "$1/$2" -depth -type d -exec rmdir {} +'
+const CLEAN = `set -e
+mount -t cgroup2 cgroup2 "$1"
+test ! -e "$1/$2" || find "$1/$2" -depth -type d -delete`
 
 /** Boots the machine. It knows this domain as itself, and has this repository at /srv/trunkline.git. */
 export async function startMachine(domain) {
