@@ -9,12 +9,13 @@ import { checkSystemd } from './systemd.js'
 import { checkTimes } from './times.js'
 
 const PARTS = {
+  // First: it looks at the load that others make.
+  times: checkTimes,
   files: checkFiles,
   monitoring: checkMonitoring,
   proxies: checkProxies,
   pgbouncer: checkPgbouncer,
   image: checkImage,
-  times: checkTimes,
   systemd: checkSystemd,
 }
 
