@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { warmUp } from './api/http/compilers.js'
 import { buildServer } from './api/http/server.js'
+import { closeServer } from './api/pages/lame-duck.js'
 import { renderWebhook } from './api/webhooks/payloads.js'
 import { createLoops } from './base/again.js'
 import { type Clock, createClock } from './base/clock.js'
@@ -186,7 +187,11 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   if (options.seed && (isSafe || options.keys)) await seedDefaultWorld(ctx, options.keys)
   await exposure.load()
   const settle = () => untilSettled(() => [db.activity(), errands])
-  const advance = (ms: number) => clock.advance(ms, settle)
+  const advance = (ms: number) =>
+    clock
+      .advance(ms, settle)
+      .then(() => wakes.wake(topics.alerts))
+      .then(settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
   const http = await buildServer(ctx, {
     document: options.document ?? false,
@@ -266,12 +271,6 @@ async function allDrivers(
   for (const { driver } of await loadDrivers([...platform.config.drivers, ...given], drivers.keys()))
     drivers.set(driver.kind, driver)
   return drivers
-}
-
-/** Answers under way may finish, but only so long: Node waits for ever for someone who connects and says nothing. */
-async function closeServer(server: FastifyInstance, drainMs: number): Promise<void> {
-  const late = setTimeout(() => server.server.closeAllConnections(), drainMs)
-  await server.close().finally(() => clearTimeout(late))
 }
 
 function listenUrl(server: FastifyInstance | undefined): string {

@@ -24,6 +24,7 @@ import { serve } from './server/serve.js'
 import { PHONE_COMMANDS } from './sim/phones.js'
 import { trigger } from './sim/trigger.js'
 import { WORLD_COMMANDS } from './sim/worlds.js'
+import { ALERT_COMMANDS } from './webhooks/alerts.js'
 import { listen } from './webhooks/listen.js'
 import { replay } from './webhooks/replay.js'
 import { requests } from './webhooks/requests.js'
@@ -34,7 +35,10 @@ import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
   { title: 'The server', commands: [serve, newBot, init, doctor, backup, restore, recover] },
   { title: 'Messages', commands: [send, messages, why, exportCommand, usage] },
-  { title: 'Events and webhooks', commands: [tail, requests, listen, replay, ...WEBHOOK_COMMANDS] },
+  {
+    title: 'Events and webhooks',
+    commands: [tail, requests, listen, replay, ...WEBHOOK_COMMANDS, ...ALERT_COMMANDS],
+  },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },
   { title: 'Contacts, codes and tokens', commands: [...CONTACT_COMMANDS, credentialsWrite] },
   { title: 'Agents', commands: [mcp] },

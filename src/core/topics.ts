@@ -23,6 +23,11 @@ export const topics = {
   /** A verification was started, which expires. */
   verifications: topic('verify', 'one'),
 
+  /** Time was moved: what has lasted too long by now is told at once. */
+  alerts: topic('alerts', 'one'),
+  /** An account has used most of its budget of the day. */
+  quotas: topic<[accountId: string]>('quotas', 'burst'),
+
   /** An account's webhook configuration has changed. */
   webhooks: topic<[accountId: string]>('webhooks', 'burst'),
   /** An account's events are turned into deliveries from now on. */

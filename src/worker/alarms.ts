@@ -11,6 +11,7 @@ import { findNextHoldEnd } from '../storage/messages/holds.js'
 import { findNextPartsDue } from '../storage/messages/inbound-parts.js'
 import { findNextDue } from '../storage/messages/schedule.js'
 import { findNextExpiry } from '../storage/verify/verifications.js'
+import { createWatch } from './watch.js'
 
 interface Alarm {
   start(): Promise<void>
@@ -51,9 +52,10 @@ function createAlarm(ctx: Ctx, { topic, next, run }: AlarmOptions): Alarm {
   }
 }
 
-/** Work that is due at a time of its own, besides sends and webhooks. */
-export function createAlarms(ctx: Ctx): Alarm[] {
+/** Work that is due at a time of its own, besides sends and webhooks. `isFirst`: of the processes on the database. */
+export function createAlarms(ctx: Ctx, isFirst: () => boolean): Alarm[] {
   return [
+    createWatch(ctx, isFirst),
     createAlarm(ctx, {
       topic: topics.verifications,
       next: () => findNextExpiry(ctx.db),

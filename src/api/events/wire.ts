@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Account } from '../../core/accounts/account.js'
+import { isAlert } from '../../core/alerts/alert.js'
 import type { Event } from '../../core/events/event.js'
 import { isAboutMessage, type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { eventId, type Gap } from '../../core/events/stream.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { EventSubjects } from '../../services/events/subjects.js'
+import { alertEventWire } from '../alerts/wire.js'
 import { snakeCase } from '../http/render.js'
 import { integer, string } from '../http/schemas.js'
 import { toRecord } from '../messages/wire.js'
@@ -22,7 +24,7 @@ export const EventWire = Type.Object(
       type: 'object',
       additionalProperties: true,
       description:
-        'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. contact.opted_out, contact.opted_in: number, sendblue_number, after STOP or START on that line. verification.*: verification_sid, status. recovery.gap: from, to',
+        'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. contact.opted_out, contact.opted_in: number, sendblue_number, after STOP or START on that line. verification.*: verification_sid, status. line.offline, queue.age, webhook.failing, quota.near: as in the webhook alert. recovery.gap: from, to',
     }),
   },
   { title: 'Event' },
@@ -51,6 +53,7 @@ export function gapEnvelope({ from, to }: Gap, now: number) {
 
 function dataOf(event: Event, subjects: EventSubjects, account: Account): object {
   if (isAboutMessage(event)) return messageData(event, subjects, account)
+  if (isAlert(event)) return alertEventWire(event)
   const { subject } = event
   switch (event.type) {
     case 'line.assigned':

@@ -23,6 +23,7 @@ import { registerAdminLines } from '../admin/lines.js'
 import { registerAdminRecovery } from '../admin/recovery.js'
 import { registerAdminSeal } from '../admin/seal.js'
 import { registerAdminSeats } from '../admin/seats.js'
+import { registerAlerts } from '../alerts/alerts.js'
 import { registerAuditLog } from '../audit/audit.js'
 import { registerAudit } from '../audit/record.js'
 import { registerCalls } from '../calls/calls.js'
@@ -198,6 +199,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAccount(routes)
     registerUsage(routes, ctx)
     registerUsageDays(routes, ctx)
+    registerAlerts(routes, ctx)
     registerLookups(routes, ctx)
     registerMessages(routes, ctx)
     registerLegacyMessages(routes, ctx)

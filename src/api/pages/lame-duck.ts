@@ -58,3 +58,9 @@ export function createLameDuck(app: FastifyInstance): LameDuck {
 function isProbe(url: string): boolean {
   return /^\/(livez|readyz|metrics)(\?|$)/.test(url)
 }
+
+/** Answers under way may finish, but only so long: Node waits for ever for someone who connects and says nothing. */
+export async function closeServer(server: FastifyInstance, drainMs: number): Promise<void> {
+  const late = setTimeout(() => server.server.closeAllConnections(), drainMs)
+  await server.close().finally(() => clearTimeout(late))
+}

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import type { WebhookType } from '../../core/webhooks/types.js'
+import { ALERT_FIELDS } from '../alerts/wire.js'
 import { boolean, integer, nullable, oneOf, string } from '../http/schemas.js'
 import { ProfileWire } from '../lines/contact-sharing.js'
 import { MessageRecord } from '../messages/wire.js'
@@ -125,6 +126,13 @@ export const ProfilePayload = payload('ContactProfileWebhook', {
   observed_at: string('When it ended, ISO 8601'),
 })
 
+export const AlertPayload = payload('AlertWebhook', {
+  event_type: event('alert'),
+  event_id,
+  accountEmail,
+  ...ALERT_FIELDS,
+})
+
 /** The body of each type of webhook. */
 export const PAYLOADS: Readonly<Record<WebhookType, TSchema>> = {
   receive: MessagePayload,
@@ -137,4 +145,5 @@ export const PAYLOADS: Readonly<Record<WebhookType, TSchema>> = {
   contact_profile: ProfilePayload,
   contact_created: ContactCreatedPayload,
   contact_consent: ConsentPayload,
+  alert: AlertPayload,
 }

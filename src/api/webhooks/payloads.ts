@@ -1,9 +1,12 @@
 import { formatTime } from '../../base/time.js'
+import type { AlertEvent } from '../../core/alerts/alert.js'
 import type { Event } from '../../core/events/event.js'
 import { type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import type { RenderWebhook, WebhookSource } from '../../services/webhooks/fanout.js'
+import { alertEventWire } from '../alerts/wire.js'
 import { toRecord } from '../messages/wire.js'
 import type {
+  AlertPayload,
   Body,
   CallLogPayload,
   ConsentPayload,
@@ -51,6 +54,11 @@ function bodyOf(source: WebhookSource): ReturnType<RenderWebhook> {
     case 'contact_profile.completed':
     case 'contact_profile.failed':
       return profile(event)
+    case 'line.offline':
+    case 'queue.age':
+    case 'webhook.failing':
+    case 'quota.near':
+      return alert(event, source)
     default:
       // A compile error here means that an event of the table has no payload.
       return event satisfies never
@@ -191,4 +199,14 @@ function profile({ type, data }: Event<'contact_profile.completed' | 'contact_pr
     observed_at: formatTime(data.observedAt),
   }
   return { body, lineNumber: data.fromNumber }
+}
+
+function alert(event: AlertEvent, { account, webhookId }: WebhookSource) {
+  const body: Body<typeof AlertPayload> = {
+    event_type: 'alert',
+    event_id: webhookId,
+    accountEmail: account.email,
+    ...alertEventWire(event),
+  }
+  return { body, lineNumber: 'lineNumber' in event.data ? event.data.lineNumber : null }
 }

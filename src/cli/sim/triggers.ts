@@ -73,14 +73,21 @@ async function sendAndArrive(scene: Scene): Promise<{ handle: string; phone: str
   throw new ApiError(`The phone ${phone} does not show the message.`)
 }
 
-/** Creates a temporary line, so that the lines in use stay as they are. */
-async function scratchLine({ call, admin, later }: Scene): Promise<{ id: string; number: string }> {
+/** The account of the key, as the operator sees it. */
+async function ownAccount({ call, admin }: Scene): Promise<{ id: string }> {
   const { email, world } = await call<{ email: string; world: string }>('GET', '/account')
-  if (world !== 'live') throw new ApiError('Only live accounts get lines. Use a live key.')
+  if (world !== 'live')
+    throw new ApiError('Only live accounts have lines and limits of their own. Use a live key.')
   const { data } = await admin<{ data: { id: string; email: string }[] }>('GET', '/admin/accounts')
   const owner = data.find((one) => one.email === email)
   if (!owner) throw new ApiError(`There is no account ${email}.`)
-  const body = { account_id: owner.id, number: unassigned() }
+  return owner
+}
+
+/** Creates a temporary line, so that the lines in use stay as they are. */
+async function scratchLine(scene: Scene): Promise<{ id: string; number: string }> {
+  const { admin, later } = scene
+  const body = { account_id: (await ownAccount(scene)).id, number: unassigned() }
   const line = await admin<{ id: string; number: string }>('POST', '/admin/lines', body)
   later(async () => {
     // The line has a twin in the account's test world.
@@ -254,6 +261,22 @@ export const TRIGGERS: readonly Trigger[] = [
       const { id, number } = await scratchLine(scene)
       await scene.admin('PATCH', `/admin/lines/${id}`, { blocked: true })
       return (data) => data.sendblue_number === number
+    },
+  ),
+  trigger(
+    'quota.near',
+    'quota.near',
+    'a message uses up a daily limit of the account (taken away again); needs an admin key',
+    async (scene) => {
+      const { call, admin, later } = scene
+      const path = `/admin/accounts/${(await ownAccount(scene)).id}`
+      const { budgets } = await admin<{ budgets: { daily?: number } }>('GET', path)
+      const { data } = await call<{ data: { name: string; used: number }[] }>('GET', '/v3/usage')
+      const limit = data.find(({ name }) => name === 'daily')!.used + 1
+      await admin('PATCH', path, { budgets: { daily: limit } })
+      later(() => admin('PATCH', path, { budgets: { daily: budgets.daily ?? null } }))
+      await send(scene, 'able')
+      return (fields) => fields.state === 'began' && fields.limit === limit
     },
   ),
 ]

@@ -1,3 +1,4 @@
+import type { AlertFacts, AlertState } from '../alerts/facts.js'
 import type { CallOutcome } from '../calls/call.js'
 import type { Assignment, LineState } from '../lines/line.js'
 import type { profileOf } from '../lines/profile.js'
@@ -31,6 +32,10 @@ export const EVENT_TYPES = [
   'webhook.removed',
   'conversation.held',
   'conversation.released',
+  'line.offline',
+  'queue.age',
+  'webhook.failing',
+  'quota.near',
   'world.reset',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -93,6 +98,10 @@ interface EventData {
   'webhook.removed': { type: string; reason: 'gone' }
   'conversation.held': HeldConversation & { alternations: number }
   'conversation.released': HeldConversation & { by: 'operator' | 'time'; messages: number }
+  'line.offline': AlertState & AlertFacts['line.offline']
+  'queue.age': AlertState & AlertFacts['queue.age']
+  'webhook.failing': AlertState & AlertFacts['webhook.failing']
+  'quota.near': AlertState & AlertFacts['quota.near']
   'world.reset': Record<string, never>
 }
 
@@ -165,7 +174,7 @@ interface Entry<T extends EventType> {
   type: T
   /**
    * Id of the thing the event is about. For a message, this is its handle; for typing, the contact's number; for a
-   * conversation, the other side's number or the group's id.
+   * conversation, the other side's number or the group's id; for a quota, the name of the budget.
    */
   subject: string
   /**

@@ -37,6 +37,10 @@ const TABLE = {
     events: ['contact.opted_out', 'contact.opted_in'],
     label: 'A person opted out with STOP, or in again with START',
   },
+  alert: {
+    events: ['line.offline', 'queue.age', 'webhook.failing', 'quota.near'],
+    label: 'A line, a queue, a webhook or a quota needs attention, or no longer does',
+  },
 } as const satisfies Record<string, WebhookTypeInfo>
 
 export type WebhookType = keyof typeof TABLE

@@ -10,6 +10,7 @@ import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage
 import { holdsShard, requireShards, type ShardLease } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
+import { createWebhookHealth } from './health.js'
 import { callbackSecretsOf } from './signing.js'
 import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.js'
 
@@ -37,12 +38,14 @@ export interface ReceiverAnswer {
 
 /** Returns a function that makes the deliverer of the accounts of a shard, for as long as its lease lasts. */
 export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) => Deliverer {
+  const health = createWebhookHealth()
   const outcomes = createBatch<Outcome, undefined>(
     async (items) => {
       ctx.failpoint('webhook.before_record')
       await ctx.db.write((sql) =>
         Promise.all([
           saveOutcomes(sql, items),
+          health.save(sql, items),
           // On SQLite there is one process.
           ctx.db.engine === 'postgres' &&
             requireShards(
@@ -52,6 +55,7 @@ export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) =>
             ),
         ]),
       )
+      health.saved(items)
       ctx.failpoint('webhook.after_record')
       return items.map(() => undefined)
     },

@@ -1,6 +1,7 @@
 /** Tables that hold nothing of a person, or that the last steps of an erasure treat themselves. */
 export const IMPERSONAL: Readonly<Record<string, string>> = {
   account_totals: 'numbers',
+  alerts: 'lines, webhooks and numbers',
   audit_ends: 'hashes of the audit log',
   audit_log: 'its rows are redacted by a step of their own',
   audit_open: 'its rows are redacted by a step of their own',
@@ -39,6 +40,7 @@ export const IMPERSONAL: Readonly<Record<string, string>> = {
   unthanked_messages: 'hashes of texts, for an hour',
   usage_days: 'numbers by line',
   webhook_endpoints: 'settings: addresses of receivers',
+  webhook_faults: 'ids, numbers and what is wrong with a receiver',
   webhook_feeds: 'numbers',
   webhook_settings: 'sealed settings',
   webhook_shards: 'processes',

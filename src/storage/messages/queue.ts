@@ -105,14 +105,17 @@ export function countQueued(sql: Sql): Promise<{ lineId: string; n: number; firs
   )
 }
 
-/** Since when these messages have been waiting: since they were accepted, or since the time they were scheduled for. */
+/** SQL: since when a message has been waiting: since it was accepted, or since the time it was scheduled for. */
+export const WAITING_SINCE = `case when extra like '%"sendAt":%' then next_action_at else created_at end`
+
+/** Since when these messages have been waiting. */
 export function listWaitingSince(
   sql: Sql,
   ids: readonly number[],
 ): Promise<{ lineId: string; since: number }[]> {
   const list = sql.inIds(1, ids)
   return sql.all(
-    `select line_id as "lineId", case when extra like '%"sendAt":%' then next_action_at else created_at end as since
+    `select line_id as "lineId", ${WAITING_SINCE} as since
      from messages where id ${list.sql}`,
     [list.param],
   )
@@ -127,7 +130,7 @@ export async function countWaiting(
 ): Promise<{ n: number; since: number | null }> {
   const row = await sql.one<{ n: number; since: number | null }>(
     `select count(*) as n, min(since) as since from (
-       select account_id, case when extra like '%"sendAt":%' then next_action_at else created_at end as since
+       select account_id, ${WAITING_SINCE} as since
        from messages where line_id = $1 and next_action_at is not null and due_at is null order by id limit $3) w
      where account_id = $2`,
     [lineId, accountId, limit],

@@ -30,6 +30,8 @@ export const WORLD_TABLES: readonly WorldTable[] = [
     where: 'delivery_id in (select id from webhook_deliveries where account_id = {account})',
   },
   byAccount('webhook_deliveries'),
+  byAccount('webhook_faults'),
+  byAccount('alerts'),
   byNetwork('phone_reactions'),
   byNetwork('phone_messages'),
   { name: 'attempts', where: `message_id in ${OWN}` },

@@ -102,6 +102,7 @@ export async function saveWebhooks(sql: Sql, rows: readonly WebhookRow[], now: n
 export async function deleteWebhooks(sql: Sql, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0
   const list = sql.inList(1, ids)
+  await sql.run(`delete from webhook_faults where endpoint_id ${list.sql}`, [list.param])
   return sql.run(`delete from webhook_endpoints where id ${list.sql}`, [list.param])
 }
 

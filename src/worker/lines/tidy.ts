@@ -19,6 +19,7 @@ import { dropEmptyCounts } from '../../storage/messages/counts.js'
 import { dropUnacknowledged } from '../../storage/messages/inbound-ids.js'
 import { dropParkedReceipts } from '../../storage/messages/receipts.js'
 import { dropStrangers } from '../../storage/verify/verified-contacts.js'
+import { dropFaultsOfRemoved } from '../../storage/webhooks/faults.js'
 
 const PARKED_MS = 72 * 3_600_000
 /** How long an expired token can still be revoked, before it is deleted. */
@@ -48,6 +49,7 @@ export async function dropExpired(ctx: Ctx): Promise<void> {
     () => dropUnacknowledged(ctx.db, now - UNACKNOWLEDGED_MS),
     () => sweepMedia(ctx, false),
     () => sweepDeliveries(ctx),
+    () => dropFaultsOfRemoved(ctx.db),
     () => dropOldEvents(ctx),
     () => endLostChanges(ctx, false),
     () => dropOldAudit(ctx),

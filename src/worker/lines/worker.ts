@@ -232,7 +232,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     })
   }
 
-  const alarms = createAlarms(ctx)
+  const alarms = createAlarms(ctx, () => place.rank === 0)
 
   async function tidyAll() {
     await runAll([() => tidyLines(ctx), ...alarms.map((alarm) => alarm.look), () => dropExpired(ctx)])

@@ -1,10 +1,12 @@
 import { createKeyedTurns } from '../../../base/turns.js'
 import { overBudget } from '../../../core/accounts/budgets.js'
+import { isNear } from '../../../core/alerts/alert.js'
+import { topics } from '../../../core/topics.js'
 import { countToday, midnightOf } from '../../../storage/accounts/usage.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { DAY_MS } from '../../../storage/messages/counts.js'
 
-/** Refuses `more` messages of an account that has used up its day. */
+/** Refuses `more` messages of an account that has used up its day. Hints if it is near that. */
 export async function checkDaily(
   sql: Sql,
   accountId: string,
@@ -12,7 +14,9 @@ export async function checkDaily(
   now: number,
   more = 1,
 ): Promise<void> {
-  if ((await countToday(sql, accountId, now)) + more <= limit) return
+  const used = (await countToday(sql, accountId, now)) + more
+  if (isNear(used, limit)) sql.announce(topics.quotas, accountId)
+  if (used <= limit) return
   throw overBudget('daily', limit, midnightOf(now) + DAY_MS - now, { mayRetry: false })
 }
 
