@@ -34,6 +34,7 @@ export function createWatch(ctx: Ctx, isFirst: () => boolean) {
     async start() {
       subscriptions = [
         ctx.wakes.on(topics.alerts, beat),
+        ctx.wakes.on(topics.resets, watch.forget),
         ctx.wakes.on(topics.quotas, (accountId) => {
           if (isFirst() && watch.hint(accountId)) looking.ask()
         }),

@@ -4,7 +4,7 @@ import type { Ctx } from '../../src/services/ctx.js'
 import { runCli } from '../support/cli.js'
 import { follow } from '../support/web/sse.js'
 import { createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
-import { MINUTE, setState, states } from './support.js'
+import { MINUTE, ownId, setState, states } from './support.js'
 
 describe.each(ENGINES)('the watch for alerts on %s', (engine) => {
   let world: World
@@ -64,28 +64,34 @@ describe.each(ENGINES)('the watch for alerts on %s', (engine) => {
 
   it('tells of many conditions in portions', async () => {
     const { ctx } = world.app
-    const account = (await world.get('/admin/accounts', 'admin')).body.data[0].id
+    const account = await ownId(world)
     const n = 450
     await ctx.db.tx(async (sql) => {
       for (let i = 0; i < n; i++) {
         const id = `many-${String(i).padStart(4, '0')}`
         await sql.run(
-          `insert into lines (id, network, number, kind, account_id, driver, config, pace, on_unknown, settle_ms, created_at)
-           values ($1, 'many', $1, 'dedicated', $2, 'gone', '{}', 0, 'hold', 0, 0)`,
-          [id, account],
+          `insert into webhook_endpoints (id, account_id, type, url, position, schedule, created_at, updated_at)
+           values ($1, $2, 'outbound', 'http://127.0.0.1/' || $1, $3, 'standard', 0, 0)`,
+          [id, account, i],
         )
         await sql.run(
-          `insert into line_states (line_id, state, changed_at, epoch) values ($1, 'OFFLINE', $2, 1)`,
-          [id, ctx.clock.now()],
+          `insert into webhook_faults (endpoint_id, account_id, since, failures, reason) values ($1, $2, $3, 4, 'No answer.')`,
+          [id, account, ctx.clock.now()],
         )
       }
     })
-    await later(6 * MINUTE)
+    await later(11 * MINUTE)
     const watch = createAlertWatch(ctx)
-    const counts = []
-    for (let isMore = true; isMore; counts.push((await heard()).length))
-      isMore = await watch.look(['line.offline'])
-    expect(counts).toEqual([200, 400, 450])
+    const look = async () => {
+      const counts = []
+      for (let isMore = true; isMore; ) {
+        isMore = await watch.look(['webhook.failing'])
+        counts.push((await states(world, 'webhook.failing')).length)
+      }
+      return counts
+    }
+    expect(await look()).toEqual([200, 400, 450])
+    expect(await look()).toEqual([450, 450, 450])
     const pages = []
     for (let cursor = ''; ; ) {
       const { data, next_cursor } = (await world.get(`/v3/alerts?limit=200${cursor}`)).body
@@ -94,10 +100,9 @@ describe.each(ENGINES)('the watch for alerts on %s', (engine) => {
       cursor = `&cursor=${encodeURIComponent(next_cursor)}`
     }
     expect(pages).toEqual([200, 200, 50])
-    await ctx.db.run("delete from line_states where line_id like 'many-%'")
-    for (let isMore = true; isMore; ) isMore = await watch.look(['line.offline'])
-    expect((await heard()).filter((state) => state === 'ended')).toHaveLength(n)
-    await ctx.db.run("delete from lines where network = 'many'")
+    await ctx.db.run('delete from webhook_faults')
+    expect(await look()).toEqual([650, 850, 900])
+    await ctx.db.run("delete from webhook_endpoints where id like 'many-%'")
   })
 
   it('is in the event stream for readers who ask for it, and in no other', async () => {

@@ -15,7 +15,7 @@ describe.each(ENGINES)('webhook.failing on %s', (engine) => {
   beforeEach(async () => {
     await world.reset()
     status = 500
-    const outbound = [`${sink.url.replace('//', '//user:pass@')}/out?token=secret`]
+    const outbound = [`${sink.url}/out?token=secret`]
     const webhooks = { outbound, alert: [`${sink.url}/alert`] }
     expect((await world.call('PUT', '/api/account/webhooks', { body: { webhooks } })).status).toBe(200)
     sink.received.length = 0
@@ -51,7 +51,7 @@ describe.each(ENGINES)('webhook.failing on %s', (engine) => {
     })
     expect(began.since - since).toBeLessThan(1000)
     expect(began.failures).toBeGreaterThan(3)
-    expect(JSON.stringify(posts())).not.toMatch(/secret|pass@/)
+    expect(JSON.stringify(posts())).not.toMatch(/secret|out\?/)
     status = 200
     await world.send()
     await world.advance(1000)

@@ -217,6 +217,35 @@ describe.each(ENGINES)('every type of webhook on %s', (engine) => {
     expect(await said('START')).toEqual([{ ...body, opted_out: false }])
   })
 
+  it('alert: a condition that has begun, and that it has ended', async () => {
+    const [{ id }] = (await world.get('/admin/accounts', 'admin')).body.data
+    const setDaily = async (daily: number | null) => {
+      await world.call('PATCH', `/admin/accounts/${id}`, { as: 'admin', body: { budgets: { daily } } })
+      await world.advance(30_000)
+    }
+    const { data } = (await world.get('/v3/usage')).body
+    const limit = data.find((one: Json) => one.name === 'daily').used + 1
+    await setDaily(limit)
+    await world.send()
+    await world.advance(1000)
+    await setDaily(null)
+    const body = {
+      event_type: 'alert',
+      event_id: expect.any(String),
+      accountEmail: email,
+      alert: 'quota.near',
+      since: TIME,
+      budget: 'daily',
+      limit,
+      used: limit,
+    }
+    const posts = sink.received.filter((post) => post.path === '/alert').map(withoutPlace)
+    expect(posts).toEqual([
+      { ...body, state: 'began', ended_at: null, summary: expect.stringContaining(`${limit} of ${limit}`) },
+      { ...body, state: 'ended', ended_at: TIME, summary: expect.any(String) },
+    ])
+  })
+
   it('inbound_call: once, when the call has ended', async () => {
     await world.call('PUT', `/api/lines/${LINE}/call-forwarding`, { body: { forwarding_number: BOB } })
     const call = (await world.post(`/sim/phones/${ADA}/calls`, { to: LINE })).body

@@ -6,10 +6,13 @@ import type { Sql } from '../../storage/engine/db.js'
 /** Rows that one look reads, so that it takes a few milliseconds whatever is wrong. */
 export const AT_ONCE = 200
 
-/** How far the looks at one kind of alert have come: among its conditions, and among the alerts that were told. */
+/**
+ * How far a round of looks at one kind of alert has come, among its conditions and among the alerts that were told.
+ * Null: the round is through with them.
+ */
 export interface Place {
-  condition: TimePlace
-  told: AlertPlace
+  condition: TimePlace | null
+  told: AlertPlace | null
 }
 
 export const NO_CONDITION: TimePlace = { at: 0, id: '' }
@@ -19,8 +22,8 @@ export const NO_ALERT: AlertPlace = { subject: '', accountId: '' }
 export interface Findings {
   began: Omit<Alert, 'beganAt'>[]
   ended: Alert[]
-  /** Where the next look goes on; `null` begins from the start. */
-  next: { condition: TimePlace | null; told: AlertPlace | null }
+  /** Where the next look goes on. */
+  next: Place
 }
 
 /** Reads one kind of alert, with the same result if nothing has changed. */
@@ -29,11 +32,11 @@ export type Look = (sql: Sql, now: number, from: Place) => Promise<Findings>
 /** The alerts that have ended, of a page of alerts, and the place of the next page. */
 export function endedOf(page: readonly { alert: Alert; holds: boolean }[]): {
   ended: Alert[]
-  told: AlertPlace | null
+  further: AlertPlace | null
 } {
   const last = page.length < AT_ONCE ? undefined : page.at(-1)!.alert
   return {
     ended: page.filter(({ holds }) => !holds).map(({ alert }) => alert),
-    told: last ? { subject: last.subject, accountId: last.accountId } : null,
+    further: last ? { subject: last.subject, accountId: last.accountId } : null,
   }
 }

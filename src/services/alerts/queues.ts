@@ -3,7 +3,7 @@ import { listAlertsOfKind, listTold } from '../../storage/alerts/alerts.js'
 import { listLongestWaits, listWaitingLines } from '../../storage/alerts/conditions.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findNumbersEver } from '../../storage/lines/lines.js'
-import { AT_ONCE, endedOf, type Findings, type Look, type Place } from './look.js'
+import { AT_ONCE, endedOf, type Look, type Place } from './look.js'
 
 /** Lines whose queues one look reads, and how much of each. */
 const QUEUES_AT_ONCE = 20
@@ -12,8 +12,8 @@ const MESSAGES_READ = 1000
 /** Accounts whose oldest message for a line waits for too long. */
 export const lookAtQueues: Look = async (sql, now, from) => {
   const until = toldFrom('queue.age', now)
-  const { lineIds, condition } = await listOldQueues(sql, until, from)
-  const page = await listAlertsOfKind(sql, 'queue.age', from.told, AT_ONCE)
+  const { lineIds, condition } = await listOldQueues(sql, until, from.condition)
+  const page = from.told ? await listAlertsOfKind(sql, 'queue.age', from.told, AT_ONCE) : []
   const read = new Map<string, Promise<Map<string, number>>>()
   /** By account. */
   const waitsOf = (lineId: string) => {
@@ -28,7 +28,7 @@ export const lookAtQueues: Look = async (sql, now, from) => {
     const since = (await waitsOf(alert.subject)).get(alert.accountId)
     holding.push({ alert, holds: since !== undefined && since <= until })
   }
-  const { ended, told } = endedOf(holding)
+  const { ended, further } = endedOf(holding)
   const cut = holding.length < page.length ? holding.at(-1)!.alert : undefined
   const found: Waiting[] = []
   for (const lineId of lineIds)
@@ -37,7 +37,7 @@ export const lookAtQueues: Look = async (sql, now, from) => {
   return {
     began: await beginningOf(sql, found, now),
     ended,
-    next: { condition, told: cut ? { subject: cut.subject, accountId: cut.accountId } : told },
+    next: { condition, told: cut ? { subject: cut.subject, accountId: cut.accountId } : further },
   }
 }
 
@@ -48,13 +48,13 @@ interface Waiting {
 }
 
 /** Lines with an old message at the front of their queue. */
-async function listOldQueues(sql: Sql, until: number, from: Place) {
-  const lines = await listWaitingLines(sql, from.condition.id, AT_ONCE)
+async function listOldQueues(sql: Sql, until: number, from: Place['condition']) {
+  const lines = from ? await listWaitingLines(sql, from.id, AT_ONCE) : []
   const old = lines.filter(({ since }) => since !== null && since <= until)
   const lineIds = old.slice(0, QUEUES_AT_ONCE).map(({ lineId }) => lineId)
   const last = old.length > QUEUES_AT_ONCE ? lineIds.at(-1) : lines.at(-1)?.lineId
   const isMore = old.length > QUEUES_AT_ONCE || lines.length === AT_ONCE
-  const condition: Findings['next']['condition'] = isMore ? { at: 0, id: last! } : null
+  const condition: Place['condition'] = isMore ? { at: 0, id: last! } : null
   return { lineIds, condition }
 }
 

@@ -5,7 +5,7 @@ import { findLimitedAccount } from '../../storage/accounts/budgets.js'
 import { countToday, midnightOf } from '../../storage/accounts/usage.js'
 import { hasAlert, listAlertsOfKind } from '../../storage/alerts/alerts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import type { Look } from './look.js'
+import { type Look, NO_CONDITION } from './look.js'
 
 /** Accounts whose use one look counts. */
 const COUNTED = 50
@@ -17,34 +17,39 @@ const NEAR_KEPT_MS = 60_000
 export interface QuotaWatch {
   /** Returns whether the account is to be looked at. */
   hint(accountId: string): boolean
+  /** The account's world was reset, and its alerts with it. */
+  forget(accountId: string): void
   look: Look
   /** The findings of the last look are stored. */
   looked(): void
 }
 
 export function createQuotaWatch(): QuotaWatch {
-  const hinted = new Set<string>()
+  /** With the number of their last hint: one that comes during a look is for the next. */
+  const hinted = new Map<string, number>()
+  let hints = 0
   /** Accounts with an alert: their further sends are no news. */
   const near = createBoundedMap<string, true>(HINTS_KEPT, NEAR_KEPT_MS)
   /** Accounts of the current look. */
-  let counted: string[] = []
+  let counted: [accountId: string, hint: number][] = []
 
   return {
     hint(accountId) {
       if (near.get(accountId, performance.now()) || hinted.size >= HINTS_KEPT) return false
-      hinted.add(accountId)
+      hinted.set(accountId, ++hints)
       return true
     },
+    forget: (accountId) => void near.delete(accountId),
     async look(sql, now, from) {
       counted = [...hinted].slice(0, COUNTED)
       const began = []
-      for (const accountId of counted) {
+      for (const [accountId] of counted) {
         const isTold = await hasAlert(sql, accountId, 'quota.near', 'daily')
         const use = isTold ? undefined : await findUse(sql, accountId, now)
         if (isTold || use) near.set(accountId, true, performance.now())
         if (use) began.push(alertOf(accountId, use, now))
       }
-      const page = await listAlertsOfKind(sql, 'quota.near', from.told, COUNTED)
+      const page = from.told ? await listAlertsOfKind(sql, 'quota.near', from.told, COUNTED) : []
       const ended: Alert[] = []
       for (const { alert } of page) {
         const isToday = midnightOf(alert.since) === midnightOf(now)
@@ -56,13 +61,13 @@ export function createQuotaWatch(): QuotaWatch {
         began,
         ended,
         next: {
-          condition: hinted.size > COUNTED ? from.condition : null,
+          condition: hinted.size > COUNTED ? NO_CONDITION : null,
           told: last ? { subject: last.subject, accountId: last.accountId } : null,
         },
       }
     },
     looked() {
-      for (const accountId of counted) hinted.delete(accountId)
+      for (const [accountId, hint] of counted) if (hinted.get(accountId) === hint) hinted.delete(accountId)
     },
   }
 }

@@ -14,6 +14,8 @@ import { lookAtWebhooks } from './webhooks.js'
 export interface AlertWatch {
   /** An account has used most of its budget of the day. Returns whether it is to be looked at. */
   hint(accountId: string): boolean
+  /** The account's world was reset, and its alerts with it. */
+  forget(accountId: string): void
   /** Looks at these kinds of alerts. Returns whether there is more to look at. */
   look(kinds: readonly AlertKind[]): Promise<boolean>
 }
@@ -26,6 +28,7 @@ export function createAlertWatch(ctx: Ctx): AlertWatch {
     'webhook.failing': lookAtWebhooks,
     'quota.near': quotas.look,
   }
+  /** Of rounds that take several looks. */
   const places = new Map<AlertKind, Place>()
 
   async function lookAt(kind: AlertKind): Promise<boolean> {
@@ -41,14 +44,17 @@ export function createAlertWatch(ctx: Ctx): AlertWatch {
         return confirmed
       })
     if (!found) return true
-    const { condition, told } = found.next
-    places.set(kind, { condition: condition ?? NO_CONDITION, told: told ?? NO_ALERT })
     if (kind === 'quota.near') quotas.looked()
-    return condition !== null || told !== null
+    const { condition, told } = found.next
+    const isMore = condition !== null || told !== null
+    if (isMore) places.set(kind, { condition, told })
+    else places.delete(kind)
+    return isMore
   }
 
   return {
     hint: quotas.hint,
+    forget: quotas.forget,
     async look(kinds) {
       let isMore = false
       for (const kind of kinds) isMore = (await lookAt(kind)) || isMore

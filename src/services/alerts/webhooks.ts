@@ -4,11 +4,11 @@ import { listFailing, WEBHOOK_FAILS } from '../../storage/webhooks/faults.js'
 import { AT_ONCE, endedOf, type Look } from './look.js'
 
 /** Webhooks that have had nothing but failed posts for too long. */
-export const lookAtWebhooks: Look = async (sql, now, from) => {
-  const failing = await listFailing(sql, toldFrom('webhook.failing', now), from.condition, AT_ONCE)
-  const { ended, told } = endedOf(
-    await listAlertsOfKind(sql, 'webhook.failing', from.told, AT_ONCE, WEBHOOK_FAILS),
-  )
+export const lookAtWebhooks: Look = async (sql, now, { condition, told }) => {
+  const until = toldFrom('webhook.failing', now)
+  const failing = condition ? await listFailing(sql, until, condition, AT_ONCE) : []
+  const page = told ? await listAlertsOfKind(sql, 'webhook.failing', told, AT_ONCE, WEBHOOK_FAILS) : []
+  const { ended, further } = endedOf(page)
   const last = failing.length < AT_ONCE ? undefined : failing.at(-1)!
   return {
     began: failing
@@ -28,6 +28,6 @@ export const lookAtWebhooks: Look = async (sql, now, from) => {
         },
       })),
     ended,
-    next: { condition: last ? { at: last.since, id: last.endpointId } : null, told },
+    next: { condition: last ? { at: last.since, id: last.endpointId } : null, told: further },
   }
 }

@@ -25,7 +25,7 @@ create table webhook_faults (
   http_status bigint,
   reason text not null
 );
-create index webhook_faults_since on webhook_faults (since, endpoint_id);
+create index webhook_faults_since on webhook_faults (since);
 create index webhook_faults_account on webhook_faults (account_id);
 
 -- Lines that are offline, without reading the others.

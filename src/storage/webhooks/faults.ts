@@ -67,8 +67,8 @@ export async function listFailing(
 }
 
 /** SQL condition on an alert `a`: its webhook still fails. */
-export const WEBHOOK_FAILS = `exists (select 1 from webhook_faults f join webhook_endpoints e on e.id = f.endpoint_id
-  where f.endpoint_id = a.subject)`
+export const WEBHOOK_FAILS = `exists (select 1 from webhook_endpoints e where e.id = a.subject
+  and (select f.failures from webhook_faults f where f.endpoint_id = e.id) > 0)`
 
 /** A post that was under way while its webhook was removed may have failed afterwards. */
 export async function dropFaultsOfRemoved(sql: Sql): Promise<void> {
