@@ -18,7 +18,7 @@ const AdminQuery = Type.Object({
   account_id: optional(string('Only this account, test account or world', { maxLength: 64 })),
   ...pageQuery(MAX, USUAL),
 })
-const List = Type.Object({ data: Type.Array(AlertWire), next_cursor: NextCursor })
+const List = Type.Object({ data: Type.Array(AlertWire), next_cursor: NextCursor }, { title: 'Alerts' })
 
 const ABOUT =
   'line.offline: a line has been offline for 5 minutes, and is not blocked. queue.age: the oldest message for a line has been waiting for 10 minutes. webhook.failing: every post to a webhook has failed for 10 minutes. quota.near: 80 % of the budget daily are used. The facts are those of the beginning. Webhooks of the type alert and the event stream tell when an alert begins and when it ends.'

@@ -1,12 +1,12 @@
 import type { Writes } from '../../storage/engine/db.js'
 import type { Delivery, DeliveryAttempt } from '../../storage/webhooks/deliveries.js'
 import { saveFaults, type WebhookFault } from '../../storage/webhooks/faults.js'
-import type { HeldShard } from './delivery.js'
 
 interface Post {
   delivery: Delivery
   attempt: DeliveryAttempt | null
-  held: HeldShard
+  /** The lease under which it was posted. */
+  held: object
 }
 
 /** Notes which webhooks fail, together with the results of their posts. */
@@ -22,7 +22,7 @@ export interface WebhookHealth {
  */
 export function createWebhookHealth(): WebhookHealth {
   /** Webhooks that have no row. No other process posts to them while this one holds their shard. */
-  const healthy = new WeakMap<HeldShard, Set<string>>()
+  const healthy = new WeakMap<object, Set<string>>()
   const isKnown = ({ delivery, held }: Post) => healthy.get(held)?.has(delivery.endpointId!) ?? false
 
   return {
