@@ -1,7 +1,7 @@
 import type { CallbackReply, CallbackRequest } from '../../contract.js'
 import type { DriverHost } from '../../host.js'
+import { fieldsOf, flagOf, listOf, parseJson, textOf } from '../../json.js'
 import type { Health } from '../health.js'
-import { fieldsOf, flagOf, listOf, parseJson, textOf } from '../json.js'
 import type { Reader } from './reader.js'
 import { addressOf, identifierOf, isId } from './rows.js'
 import type { Statuses } from './statuses.js'

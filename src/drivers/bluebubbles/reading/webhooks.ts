@@ -1,5 +1,5 @@
 import type { DriverHost } from '../../host.js'
-import { fieldsOf, listOf, textOf, wholeOf } from '../json.js'
+import { fieldsOf, listOf, textOf, wholeOf } from '../../json.js'
 import { dataOf, type Mac, troubleOf } from '../mac.js'
 
 /**

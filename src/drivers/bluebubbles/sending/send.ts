@@ -1,6 +1,7 @@
 import { balloonBundleId, sentCard } from '../../../core/messages/app-card.js'
 import type { SendResult } from '../../../core/messages/outcome.js'
 import type { Outbound } from '../../contract.js'
+import { fieldsOf } from '../../json.js'
 import {
   failureBeforeSend,
   failureDuringSend,
@@ -10,7 +11,6 @@ import {
   type SendAnswer,
 } from '../answers.js'
 import { newsOf } from '../chats.js'
-import { fieldsOf } from '../json.js'
 import type { Mac } from '../mac.js'
 import { identifierOf } from '../reading/rows.js'
 import { FILE_TIMEOUT_MS, requestSend, type SendDeps, sendFile, TEXT_TIMEOUT_MS, upload } from './calls.js'
