@@ -33,3 +33,15 @@ export function isSameSubscriber(a: string, b: string): boolean {
   const end = (text: string) => text.replace(/\D/g, '').slice(-7)
   return a === b || (end(a) !== '' && end(a) === end(b))
 }
+
+/**
+ * The number of somebody who wrote to a line, in E.164. A network may leave out the country code of its own country;
+ * names and short codes stay as they are.
+ */
+export function fromNational(sender: string, line: string): string {
+  const direct = toE164(sender)
+  if (direct || !/^[\d\s().+-]+$/.test(sender)) return direct ?? sender
+  const country = parsePhoneNumberFromString(line)?.country
+  const parsed = country ? parsePhoneNumberFromString(sender, country) : undefined
+  return parsed?.isPossible() ? (toE164(parsed.number) ?? sender) : sender
+}

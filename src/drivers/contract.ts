@@ -186,6 +186,8 @@ export interface Outbound extends CarriedFields {
 
 export interface AttemptRef {
   ref: string
+  /** The message's handle, the same for all its attempts; empty if the message is gone. */
+  handle: string
   /** Empty if the message went to a group. */
   to: string
   group: Group | null

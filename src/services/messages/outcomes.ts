@@ -94,6 +94,7 @@ export async function attemptRef(ctx: Ctx, attempt: Attempt): Promise<AttemptRef
     : undefined
   return {
     ref: attempt.ref,
+    handle: message?.handle ?? '',
     to: group ? '' : (message?.contact ?? ''),
     group: group ? forDriver(group) : null,
     content: message?.content ?? '',
