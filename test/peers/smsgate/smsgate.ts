@@ -6,7 +6,7 @@ import { createInbox } from './inbox.js'
 import { createQueue, type QueuedText } from './queue.js'
 
 /** What happens to requests instead of an answer. */
-type Fault = 'cut before' | 'cut after' | 'hang' | 'html' | 500 | 503
+type Fault = 'cut before' | 'cut after' | 'hang' | 'hang after' | 'html' | 404 | 500 | 503
 
 interface Options {
   username?: string
@@ -139,6 +139,7 @@ export async function createSmsGate({ username = 'sms', password = 'secret', now
     const handle = routes[route]
     const ask = { body: text ? JSON.parse(text) : {}, query: url.searchParams, id, part: more[1] ?? '' }
     const [status, body, headers]: Reply = !isAllowed ? [401] : handle ? handle(ask) : [404]
+    if (fault === 'hang after') return
     if (fault === 'cut after') return void response.socket?.resetAndDestroy()
     const bytes = Buffer.isBuffer(body) ? body : JSON.stringify(body)
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(bytes)
@@ -192,6 +193,8 @@ export async function createSmsGate({ username = 'sms', password = 'secret', now
     close: stop,
   }
 }
+
+export type SmsGate = Awaited<ReturnType<typeof createSmsGate>>
 
 interface Ask {
   // biome-ignore lint/suspicious/noExplicitAny: JSON of any shape, as the app takes it
