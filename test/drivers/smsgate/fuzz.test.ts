@@ -120,7 +120,7 @@ it(`${MUTATIONS} mutated answers and calls: no crash, no hang, no wrong message`
     }
     if (n % 10 === 0) await clock.pass(5000)
   }
-  expect(stub.received.length).toBeGreaterThan(1000)
+  expect(stub.received.length).toBeGreaterThan(300)
   expect(stub.received.filter((message) => !isRight(message))).toEqual([])
 
   // It still works.
