@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.js'
+import { fieldsOf } from '../../core/fields.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { SendResult } from '../../core/messages/outcome.js'
-import { fieldsOf } from '../json.js'
 import { type MacAnswer, MacFault } from './mac.js'
 import { type Row, readRow } from './reading/rows.js'
 

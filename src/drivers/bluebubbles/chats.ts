@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../../base/bounded-map.js'
+import { fieldsOf, listOf } from '../../core/fields.js'
 import type { Service } from '../../core/messages/message.js'
 import type { GroupNews } from '../inbound.js'
-import { fieldsOf, listOf } from '../json.js'
 import { dataOf, inPath, type Mac, MacFault } from './mac.js'
 import { addressOf, type ChatRef, identifierOf, readChat, serviceOfChat } from './reading/rows.js'
 

@@ -1,7 +1,7 @@
+import { type Fields, fieldsOf, flagOf, listOf, textOf } from '../../core/fields.js'
 import type { LineState } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { Finding } from '../contract.js'
-import { type Fields, fieldsOf, flagOf, listOf, textOf } from '../json.js'
 import type { Mac, MacAnswer } from './mac.js'
 import { addressOf } from './reading/rows.js'
 

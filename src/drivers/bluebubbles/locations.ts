@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf, listOf, momentOf, textOf } from '../../core/fields.js'
 import type { LineActions, LocationShare } from '../contract.js'
-import { type Fields, fieldsOf, listOf, momentOf, textOf } from '../json.js'
 import { faultOf } from './actions.js'
 import { type Mac, MacFault } from './mac.js'
 import { addressOf } from './reading/rows.js'

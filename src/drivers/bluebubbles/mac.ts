@@ -1,6 +1,6 @@
+import { type Fields, fieldsOf, parseJson, textOf } from '../../core/fields.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { DriverClock, LineHttp, ProbeHost } from '../host.js'
-import { type Fields, fieldsOf, parseJson, textOf } from '../json.js'
 import { type Abilities, abilitiesOf, type BlueBubblesSettings } from './settings.js'
 
 /** An answer of the server on the Mac. */

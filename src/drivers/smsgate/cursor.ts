@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from '../json.js'
+import { fieldsOf, listOf } from '../../core/fields.js'
 import type { InboxRow } from './rows.js'
 
 /**

@@ -1,8 +1,8 @@
+import { fieldsOf, listOf, textOf, wholeOf } from '../../core/fields.js'
 import type { Line, LineState } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import { isSameSubscriber } from '../../core/phone-number.js'
 import type { Finding } from '../contract.js'
-import { fieldsOf, listOf, textOf, wholeOf } from '../json.js'
 import { isApp, type Phone } from './phone.js'
 
 export interface Observation extends Finding {

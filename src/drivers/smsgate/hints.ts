@@ -1,6 +1,6 @@
+import { fieldsOf, listOf, parseJson, textOf } from '../../core/fields.js'
 import type { CallbackReply, CallbackRequest } from '../contract.js'
 import type { DriverHost } from '../host.js'
-import { fieldsOf, listOf, parseJson, textOf } from '../json.js'
 import type { Following } from './following.js'
 import type { Inbox } from './inbox.js'
 import { ask, type Phone, PhoneFault, troubleOf } from './phone.js'

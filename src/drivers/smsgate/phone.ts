@@ -1,6 +1,6 @@
+import { fieldsOf, parseJson, textOf } from '../../core/fields.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { HttpAsk, HttpHeaders, LineHttp, ProbeHost } from '../host.js'
-import { fieldsOf, parseJson, textOf } from '../json.js'
 import type { SmsGateSettings } from './settings.js'
 
 export interface PhoneAnswer {

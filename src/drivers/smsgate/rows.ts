@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { fieldsOf, listOf, textOf, wholeOf } from '../json.js'
+import { fieldsOf, listOf, textOf, wholeOf } from '../../core/fields.js'
 
 /** A row of the app's inbox. */
 export interface InboxRow {

@@ -1,8 +1,8 @@
+import { fieldsOf } from '../../core/fields.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { Evidence, SendResult } from '../../core/messages/outcome.js'
 import type { AttemptRef, Outbound } from '../contract.js'
 import type { DriverClock } from '../host.js'
-import { fieldsOf } from '../json.js'
 import { isApp, type Phone, type PhoneAnswer } from './phone.js'
 import { stateOf } from './states.js'
 

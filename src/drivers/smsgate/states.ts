@@ -1,5 +1,5 @@
+import { fieldsOf, listOf, textOf } from '../../core/fields.js'
 import type { Receipt } from '../../core/messages/outcome.js'
-import { fieldsOf, listOf, textOf } from '../json.js'
 
 /** What the phone knows of a message. */
 export interface PhoneState {

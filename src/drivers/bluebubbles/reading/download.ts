@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/errors.js'
+import { fieldsOf, parseJson, textOf } from '../../../core/fields.js'
 import { NoAnswer } from '../../../core/lines/no-answer.js'
 import type { MediaBytes } from '../../inbound.js'
-import { fieldsOf, parseJson, textOf } from '../../json.js'
 import { inPath, isEnvelope, type Mac } from '../mac.js'
 import type { Attachment } from './rows.js'
 

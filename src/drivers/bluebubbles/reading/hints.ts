@@ -1,6 +1,6 @@
+import { fieldsOf, flagOf, listOf, parseJson, textOf } from '../../../core/fields.js'
 import type { CallbackReply, CallbackRequest } from '../../contract.js'
 import type { DriverHost } from '../../host.js'
-import { fieldsOf, flagOf, listOf, parseJson, textOf } from '../../json.js'
 import type { Health } from '../health.js'
 import type { Reader } from './reader.js'
 import { addressOf, identifierOf, isId } from './rows.js'

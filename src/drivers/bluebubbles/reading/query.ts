@@ -1,5 +1,5 @@
+import { listOf, wholeOf } from '../../../core/fields.js'
 import type { Service } from '../../../core/messages/message.js'
-import { listOf, wholeOf } from '../../json.js'
 import { dataOf, inPath, type Mac, MacFault } from '../mac.js'
 import { type Row, readRow } from './rows.js'
 

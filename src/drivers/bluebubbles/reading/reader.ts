@@ -1,6 +1,6 @@
 import { createAgain } from '../../../base/again.js'
+import { fieldsOf, textOf, wholeOf } from '../../../core/fields.js'
 import type { DriverHost } from '../../host.js'
-import { fieldsOf, textOf, wholeOf } from '../../json.js'
 import { type Mac, troubleOf } from '../mac.js'
 import type { Intake } from './intake.js'
 import { type Condition, guidAt, type Page, queryPage, type RowPosition } from './query.js'

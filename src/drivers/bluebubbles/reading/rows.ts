@@ -1,6 +1,6 @@
+import { type Fields, fieldsOf, flagOf, listOf, momentOf, textOf, wholeOf } from '../../../core/fields.js'
 import type { Service } from '../../../core/messages/message.js'
 import { toE164 } from '../../../core/phone-number.js'
-import { type Fields, fieldsOf, flagOf, listOf, momentOf, textOf, wholeOf } from '../../json.js'
 
 /** A message in the Mac's database. */
 export interface Row {

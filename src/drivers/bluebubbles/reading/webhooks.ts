@@ -1,5 +1,5 @@
+import { fieldsOf, listOf, textOf, wholeOf } from '../../../core/fields.js'
 import type { DriverHost } from '../../host.js'
-import { fieldsOf, listOf, textOf, wholeOf } from '../../json.js'
 import { dataOf, type Mac, troubleOf } from '../mac.js'
 
 /**

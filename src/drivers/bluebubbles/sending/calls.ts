@@ -1,6 +1,6 @@
+import { fieldsOf, textOf } from '../../../core/fields.js'
 import type { DriverHost } from '../../host.js'
 import type { MediaBytes } from '../../inbound.js'
-import { fieldsOf, textOf } from '../../json.js'
 import { failureDuringSend, MediaFault, neverLeft, readSendAnswer, type SendAnswer } from '../answers.js'
 import type { Chats } from '../chats.js'
 import type { Lanes } from '../lanes.js'

@@ -1,7 +1,7 @@
+import { fieldsOf } from '../../../core/fields.js'
 import { balloonBundleId, sentCard } from '../../../core/messages/app-card.js'
 import type { SendResult } from '../../../core/messages/outcome.js'
 import type { Outbound } from '../../contract.js'
-import { fieldsOf } from '../../json.js'
 import {
   failureBeforeSend,
   failureDuringSend,
