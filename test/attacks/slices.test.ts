@@ -12,11 +12,8 @@ import { createWorld, ENGINES, type Json, LINE, type Who, type World } from '../
 
 const CONTACTS = 5 * SLICE
 const SENDS = 2 * SLICE
-/**
- * Processor time for which nothing may keep the event loop from going round. The promise is 50 ms on a calm machine;
- * between other tests on a slow one, the same work has taken more than 75.
- */
-const MAX_BLOCK_MS = 200
+/** Processor time for which nothing may keep the event loop from going round; half as much again for the tests. */
+const MAX_BLOCK_MS = 75
 /** A message goes with its attempts, and with its copy and reactions on a phone; a contact with an event and a label. */
 const ROWS_WITH_EACH = 4
 
@@ -183,22 +180,23 @@ describe.each(ENGINES)('large jobs on %s', (engine) => {
     const { id, keys } = (await world.post('/sim/worlds', {}, 'admin')).body
     const phone = '+12025571000'
     const ROWS = 2000
-    const bulk = (labels: number) =>
-      world.post(
-        '/api/v2/contacts/bulk',
-        {
-          contacts: Array.from({ length: ROWS }, (_, i) => ({
-            phone,
-            custom_variables: { [`label ${i % labels}`]: `${i}` },
-          })),
-        },
-        keys.live,
-      )
-    await bulk(1)
-    const stored = await longestBlock(() => bulk(100), MAX_BLOCK_MS)
+    /** The rows are written first: making them is the client's work, which runs on the same thread here. */
+    const rows = (labels: number) =>
+      JSON.stringify({
+        contacts: Array.from({ length: ROWS }, (_, i) => ({
+          phone,
+          custom_variables: { [`label ${i % labels}`]: `${i}` },
+        })),
+      })
+    const headers = { 'content-type': 'application/json' }
+    const bulk = (body: string) =>
+      world.call('POST', '/api/v2/contacts/bulk', { as: keys.live, body, headers })
+    const [few, many] = [rows(100), rows(ROWS)]
+    await bulk(rows(1))
+    const stored = await longestBlock(() => bulk(few), MAX_BLOCK_MS)
     expect(stored.result.body.contacts).toHaveLength(1)
     expect(stored.result.body.contacts[0].custom_variables).toMatchObject({ 'label 99': `${ROWS - 1}` })
-    const refused = await longestBlock(() => bulk(ROWS), MAX_BLOCK_MS)
+    const refused = await longestBlock(() => bulk(many), MAX_BLOCK_MS)
     expect([stored.ms < MAX_BLOCK_MS, refused.ms < MAX_BLOCK_MS]).toEqual([true, true])
     const more = { number: phone, custom_variables: { more: 'x' }, update_if_exists: true }
     for (const { status, body } of [refused.result, await world.post('/api/v2/contacts', more, keys.live)])

@@ -1,6 +1,6 @@
 import { markWork, workedSince } from './thread-time.js'
 
-const TRIES = 3
+const TRIES = 6
 
 /**
  * The longest time in milliseconds for which the work kept this thread's event loop from going round. Work whose longest
