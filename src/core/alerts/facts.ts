@@ -1,4 +1,4 @@
-/** What the events of each alert say of it: as it was when the alert began. */
+/** Facts in the events of each alert, as they were when the alert began. */
 export interface AlertFacts {
   'line.offline': AboutLine
   /** `ageSeconds` is the age of the oldest message that waits. */

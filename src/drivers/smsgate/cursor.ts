@@ -33,11 +33,16 @@ export function isNew({ floor, seen }: Cursor, { id, at }: Pick<InboxRow, 'id' |
   return at >= floor && !seen.has(id)
 }
 
-/** After these rows were read. Rows of the last day are remembered, at most a thousand. */
-export function advance(cursor: Cursor, rows: readonly Pick<InboxRow, 'id' | 'at'>[], now: number): Cursor {
-  const all = new Map(cursor.seen)
+/** After some of the new rows were read: the others must still be found, however old they are. */
+export function remember({ floor, seen }: Cursor, rows: readonly Pick<InboxRow, 'id' | 'at'>[]): Cursor {
+  const all = new Map(seen)
   for (const { id, at } of rows) all.set(id, at)
-  const newest = [...all].sort(([, a], [, b]) => b - a).slice(0, MOST_SEEN)
+  return { floor, seen: all }
+}
+
+/** After all new rows were read. Rows of the last day are remembered, at most a thousand. */
+export function advance(cursor: Cursor, rows: readonly Pick<InboxRow, 'id' | 'at'>[], now: number): Cursor {
+  const newest = [...remember(cursor, rows).seen].sort(([, a], [, b]) => b - a).slice(0, MOST_SEEN)
   const oldestKept = newest.length === MOST_SEEN ? newest.at(-1)![1] : 0
   const floor = Math.max(cursor.floor, now - LATE_MS, oldestKept)
   return { floor, seen: new Map(newest.filter(([, at]) => at >= floor)) }

@@ -3,7 +3,7 @@ import type { Line } from '../../core/lines/line.js'
 import { fromNational } from '../../core/phone-number.js'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
-import { advance, type Cursor, isNew, LATE_MS, readCursor, writeCursor } from './cursor.js'
+import { advance, type Cursor, isNew, LATE_MS, readCursor, remember, writeCursor } from './cursor.js'
 import { download } from './download.js'
 import { ask, type Phone, troubleOf } from './phone.js'
 import { type InboxRow, providerIdOf, rowOf } from './rows.js'
@@ -62,7 +62,7 @@ export function createInbox(
   async function begin(): Promise<Cursor> {
     const stored = readCursor(await host.cursor.load())
     if (stored) return stored
-    // What is on the phone already was not sent to this line.
+    // Texts that are on the phone already were not sent to this line.
     const now = host.clock.now()
     const first = advance({ floor: 0, seen: new Map() }, await list(now - LATE_MS), now)
     await host.cursor.save(writeCursor(first))
@@ -75,12 +75,18 @@ export function createInbox(
     const present = await look()
     if (present === known && now - sweptAt < SWEEP_MS) return
     const fresh = (await list(cursor.floor)).filter((row) => isNew(cursor!, row))
-    for (const row of fresh) {
-      if (isClosed) return
-      if (isOfLine(row)) await receive(row)
-      cursor = advance(cursor, [row], now)
+    const done: InboxRow[] = []
+    try {
+      for (const row of fresh) {
+        if (isClosed) return
+        if (isOfLine(row)) await receive(row)
+        done.push(row)
+      }
+    } finally {
+      const isAll = done.length === fresh.length
+      cursor = isAll ? advance(cursor, done, now) : remember(cursor, done)
+      if (done.length > 0) await host.cursor.save(writeCursor(cursor))
     }
-    if (fresh.length > 0) await host.cursor.save(writeCursor(cursor))
     known = present
     sweptAt = now
   }
@@ -111,7 +117,7 @@ export function createInbox(
 
   function read(): Promise<void> {
     if (reading) {
-      // What was asked for may have come after this read began.
+      // The news may have come after this read began.
       isAskedAgain = true
       return reading
     }

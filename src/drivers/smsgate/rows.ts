@@ -19,7 +19,7 @@ export interface Attachment {
   contentType: string
 }
 
-/** What the app writes for an MMS without a text. */
+/** Words of the app for an MMS without a text. */
 const NO_TEXT = 'MMS content'
 
 /** Reads a row; undefined if it lacks what identifies a text. */

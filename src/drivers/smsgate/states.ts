@@ -1,7 +1,7 @@
 import { fieldsOf, listOf, textOf } from '../../core/fields.js'
 import type { Receipt } from '../../core/messages/outcome.js'
 
-/** What the phone knows of a message. */
+/** State of a message on the phone. */
 export interface PhoneState {
   status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'ERROR'
   /** Of a failure. */

@@ -77,7 +77,7 @@ interface Use {
   limit: number
 }
 
-/** What the account has used of its day, if that is most of it. */
+/** Use of the account's day, if that is most of it. */
 async function findUse(sql: Sql, accountId: string, now: number): Promise<Use | undefined> {
   const account = await findLimitedAccount(sql, accountId)
   const limit = account && dailyLimitOf(account.limits)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../base/log.js'
 import { VERSION } from '../../base/version.js'
 import type { TraceSettings } from '../../core/tracing/settings.js'
@@ -30,6 +31,8 @@ const EVERY_MS = 2000
 const AT_ONCE = 512
 /** Spans that wait for a receiver; beyond it new ones are dropped. */
 const MOST_WAITING = 8192
+/** A receiver that hangs must not hold the end of the process. */
+const STOP_MS = 2000
 
 /**
  * Sends spans as OTLP over HTTP in JSON. Spans tell what happened and decide nothing: a receiver that is away or slow
@@ -99,7 +102,7 @@ export function createExporter(
     },
     async stop() {
       clearInterval(timer)
-      await flush()
+      await Promise.race([flush(), delay(STOP_MS, undefined, { ref: false })])
       count('dropped', waiting.length)
       waiting = []
     },

@@ -4,7 +4,7 @@ import type { Attempt } from '../../storage/messages/attempts.js'
 import type { Change } from '../../storage/messages/messages.js'
 import type { Delivery } from '../../storage/webhooks/deliveries.js'
 
-/** What happens to a message, as one trace. Spans have ids and statuses; never a text, a number or a URL. */
+/** Events of a message's life, as one trace. Spans have ids and statuses; never a text, a number or a URL. */
 export interface Traces {
   accepted(message: NewMessage, from: number): void
   received(message: NewMessage, from: number): void
