@@ -8,10 +8,13 @@ import { isApp, type Phone } from './phone.js'
 export interface Observation extends Finding {
   /** State of a line of which this is the worst. */
   state: LineState
+  /** A setting that the line gives to the app. */
+  isToSet?: boolean
 }
 
 const fine = (what: string): Observation => ({ ok: true, what, state: 'ONLINE' })
-const bad = (state: LineState, what: string, advice: string): Observation => ({
+const toSet = (what: string): Observation => ({ ...fine(what), isToSet: true })
+export const bad = (state: LineState, what: string, advice: string): Observation => ({
   ok: false,
   what,
   advice,
@@ -67,16 +70,16 @@ function settingsIn(json: unknown): Observation[] {
   const { messages, webhooks } = fieldsOf(json)
   const found: Observation[] = []
   const order = textOf(fieldsOf(messages).processing_order)
-  // The app is told to keep the order when the line connects. Versions without the setting send the newest text first.
+  // The app is told to keep the order. Versions without the setting send the newest text first.
   if (order === '')
     found.push(bad('DEGRADED', 'This version of the app does not keep texts in order', 'Update the app.'))
   else if (order !== NEEDED.messages.processing_order)
-    found.push(fine('The app sends the newest text first; Trunkline sets it to keep the order'))
+    found.push(toSet('The app sends the newest text first; Trunkline sets it to keep the order'))
   const { limit_period: period, limit_value: limit } = fieldsOf(messages)
   if ((wholeOf(limit) ?? 0) > 0 && textOf(period) !== 'Disabled')
     found.push(fine(`The app itself sends at most ${limit} texts (${period}); the rest waits on the phone`))
   if (fieldsOf(webhooks).internet_required === true)
-    found.push(fine('The app waits for the internet before it reports news; Trunkline switches that off'))
+    found.push(toSet('The app waits for the internet before it reports news; Trunkline switches that off'))
   return found
 }
 

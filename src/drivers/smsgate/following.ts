@@ -1,5 +1,5 @@
 import type { DriverHost } from '../host.js'
-import { type Phone, troubleOf } from './phone.js'
+import { createComplaint, type Phone } from './phone.js'
 import { isOfThePhone, type PhoneState, receiptOf, stateOf } from './states.js'
 
 export interface Following {
@@ -17,6 +17,8 @@ interface Followed {
 }
 
 const FIRST_MS = 2000
+/** A phone that gives no useful answer is left alone for this time, however many texts are open. */
+const REST_MS = 15_000
 const MOST_MS = 3_600_000
 /** A text is asked about again after this share of its age. */
 const SHARE = 4
@@ -38,14 +40,19 @@ export function createFollowing(
     FINAL.includes(status) || (status === 'SENT' && phone.settings.receipts === false)
   let isClosed = false
   let isAsking = false
+  let restsUntil = 0
   let cancel = () => {}
+  const complaint = createComplaint(host.log, 'could not ask the phone about sent texts')
 
   function plan() {
     cancel()
     if (isClosed || isAsking || open.size === 0) return
     let dueAt = Number.POSITIVE_INFINITY
     for (const one of open.values()) dueAt = Math.min(dueAt, one.dueAt)
-    cancel = host.clock.after(Math.max(0, dueAt - host.clock.now()), () => void askAll())
+    cancel = host.clock.after(
+      Math.max(0, Math.max(dueAt, restsUntil) - host.clock.now()),
+      () => void askAll(),
+    )
   }
 
   async function askAll() {
@@ -54,12 +61,17 @@ export function createFollowing(
     const due = [...open].filter(([, { dueAt }]) => dueAt <= now).slice(0, AT_ONCE)
     try {
       for (const [id, one] of due) {
-        // First, so that a phone that is away is not asked without a pause.
+        if (isClosed) break
         one.dueAt = now + Math.min(MOST_MS, Math.max(FIRST_MS, (now - one.since) / SHARE))
-        if (isClosed || !(await askFor(id, one))) break
+        if (!(await askFor(id, one))) {
+          restsUntil = host.clock.now() + REST_MS
+          break
+        }
       }
+      complaint.over()
     } catch (error) {
-      host.log.warn(troubleOf(error), 'could not ask the phone about sent texts')
+      restsUntil = host.clock.now() + REST_MS
+      complaint.tell(error)
     } finally {
       isAsking = false
       plan()
@@ -89,6 +101,7 @@ export function createFollowing(
     hint(id) {
       const one = open.get(id)
       if (!one) return
+      restsUntil = 0
       one.dueAt = host.clock.now()
       plan()
     },
