@@ -117,11 +117,12 @@ describe('messages in the console', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await line.getByText(`Calls are forwarded to ${ADA}`).waitFor()
     await line.getByRole('button', { name: 'Settings' }).click()
-    await page.getByLabel('Messages per second').fill('7')
+    await page.getByLabel('Pace', { exact: true }).fill('180')
+    await page.getByLabel('Unit of the pace').selectOption('per hour')
     await page.getByRole('button', { name: 'Save' }).click()
-    await line.getByText('of 7 per second').waitFor()
+    await line.getByText('180 per hour').waitFor()
     expect((await world.get('/v3/lines')).body.data[0]).toMatchObject({
-      pace_per_second: 7,
+      pace_per_second: 0.05,
       forwarding_number: ADA,
     })
     expect(complaints).toEqual([])

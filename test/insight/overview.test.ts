@@ -110,7 +110,7 @@ describe.each(ENGINES)('overview and lines on %s', (engine) => {
       services: expect.arrayContaining(['iMessage', 'SMS']),
       features: expect.arrayContaining(['groups', 'app_cards']),
       pace_per_second: expect.any(Number),
-      queue: { waiting: 0, is_more: false, oldest_at: null, oldest_age_ms: null },
+      queue: { waiting: 0, is_more: false, oldest_at: null, oldest_age_ms: null, empty_in_ms: null },
       today: { sent: 4, failed: 1, received: 1 },
     })
     await world.setLine(LINE, { pace: 1 })

@@ -40,3 +40,8 @@ export function duration(ms: number): string {
   if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`
   return `${(ms / 86_400_000).toFixed(1)} days`
 }
+
+/** A line's pace, such as "10 per second" or "100 per hour". */
+export function paceText({ pace, pace_unit: unit }: { pace: number; pace_unit: string }): string {
+  return pace === 0 ? 'no limit' : `${pace} per ${unit}`
+}

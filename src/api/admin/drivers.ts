@@ -69,6 +69,7 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
         secrets: secretNames(driver.config),
         defaults: {
           ...(driver.defaults?.pace === undefined ? {} : { pace: driver.defaults.pace }),
+          ...(driver.defaults?.paceUnit === undefined ? {} : { pace_unit: driver.defaults.paceUnit }),
           ...(driver.defaults?.settleMs === undefined ? {} : { settle_ms: driver.defaults.settleMs }),
         },
         capabilities: capabilitiesOf(() => driver.capabilities({})),

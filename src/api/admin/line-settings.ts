@@ -3,6 +3,7 @@ import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../c
 import { given } from '../http/fields.js'
 import { renderer } from '../http/render.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { PACE_WIRE, PaceUnitWire } from '../lines/pace.js'
 
 /** The settings of a line that operators change. */
 
@@ -28,8 +29,12 @@ const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
 export const SETTINGS = {
   config: optional(DriverConfig),
   pace: optional(
-    integer('Messages per second; 0 is unlimited; default 10', { minimum: 0, maximum: MAX_PACE }),
+    integer('Messages in each unit of time; 0 is unlimited; default 10, or that of the driver', {
+      minimum: 0,
+      maximum: MAX_PACE,
+    }),
   ),
+  pace_unit: optional(PaceUnitWire),
   daily_limit: optional(
     integer(
       'Messages per UTC day; further messages wait as QUEUED until the next day. 0 (default) is unlimited',
@@ -69,7 +74,7 @@ export const NewLine = Type.Object(
 )
 
 export const SETTINGS_WIRE = {
-  pace: integer('Messages per second; 0 is unlimited'),
+  ...PACE_WIRE,
   daily_limit: integer('Messages per UTC day; 0 is unlimited'),
   on_unknown: OnUnknown,
   settle_ms: integer(`Milliseconds before the carrier's answer "no such message" is believed`),
@@ -89,6 +94,7 @@ export const settingsWire = renderer<Line>()(Type.Object(SETTINGS_WIRE), {})
 export function settingsOf(body: Static<typeof SettingsBody>): Partial<LineSettings> {
   return given({
     pace: body.pace,
+    paceUnit: body.pace_unit,
     dailyLimit: body.daily_limit,
     onUnknown: body.on_unknown,
     settleMs: body.settle_ms,

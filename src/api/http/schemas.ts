@@ -6,6 +6,7 @@ type Rules = Record<string, unknown>
 
 export const string = (description: string, rules: Rules = {}) => Type.String({ ...rules, description })
 export const integer = (description: string, rules: Rules = {}) => Type.Integer({ ...rules, description })
+export const number = (description: string, rules: Rules = {}) => Type.Number({ ...rules, description })
 export const boolean = (description: string, rules: Rules = {}) => Type.Boolean({ ...rules, description })
 export const strings = (description: string, rules: Rules = {}) =>
   Type.Array(Type.String(), { ...rules, description })

@@ -6,6 +6,7 @@ import { createOverviews, type Durations, type Overview } from '../../services/i
 import { actorOf } from '../http/auth.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { PACE_REPORT, paceOf } from '../lines/pace.js'
 import { QueueWire, queueWire, statusOf } from '../lines/report.js'
 
 const route = routesOf('Overview', { access: 'account' })
@@ -79,7 +80,7 @@ const OverviewWire = Type.Object(
         line_id: string('Id of the line'),
         number: string('The line, E.164'),
         status: string('As in GET /v3/lines'),
-        pace_per_second: count('Maximum messages per second; 0: no limit'),
+        ...PACE_REPORT,
         queue: QueueWire,
       }),
       { description: 'Current queue of each line' },
@@ -147,8 +148,8 @@ function overviewWire(window: Window, overview: Overview) {
       line_id: report.line.id,
       number: report.line.number,
       status: statusOf(report),
-      pace_per_second: report.line.pace,
-      queue: queueWire(report.queue, overview.to),
+      ...paceOf(report.line),
+      queue: queueWire(report, overview.to),
     })),
   }
 }

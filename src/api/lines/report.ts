@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import { perMillisecond } from '../../core/lines/pacing.js'
 import type { Ctx } from '../../services/ctx.js'
-import { type LineQueue, type LineReport, reportLines } from '../../services/lines/report.js'
+import { type LineReport, reportLines } from '../../services/lines/report.js'
 import { actorOf } from '../http/auth.js'
 import { snakeCase } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, listOf, nullable, oneOf, string, strings } from '../http/schemas.js'
+import { PACE_REPORT, paceOf } from './pace.js'
 
 const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
 
@@ -15,6 +17,10 @@ export const QueueWire = Type.Object(
     is_more: boolean('Whether more than 10000 messages wait; counting stops there'),
     oldest_at: nullable('string', 'Since when the oldest message waits, ISO 8601'),
     oldest_age_ms: nullable('integer', 'Age of the oldest message in milliseconds'),
+    empty_in_ms: nullable(
+      'integer',
+      'When the queue is empty at the earliest, at the pace of the line, in milliseconds from now; null: the line has no pace, or nothing waits',
+    ),
   },
   { title: 'LineQueue', description: 'Messages waiting on the line, without scheduled ones' },
 )
@@ -31,7 +37,7 @@ const LineWire = Type.Object(
     blocked_at: nullable('string', 'Since when the line is blocked from sending'),
     services: strings('Services that the line can send by'),
     features: strings('Further features of the line'),
-    pace_per_second: integer('Maximum messages per second; 0: no limit'),
+    ...PACE_REPORT,
     sent_last_second: integer('Messages that the line sent in the last second, for all accounts'),
     queue: QueueWire,
     today: Type.Object(
@@ -67,12 +73,14 @@ export function registerLineReport(app: Routes, ctx: Ctx): void {
   )
 }
 
-export function queueWire({ waiting, isMore, since }: LineQueue, now: number) {
+export function queueWire({ line, queue }: Pick<LineReport, 'line' | 'queue'>, now: number) {
+  const { waiting, isMore, since } = queue
   return {
     waiting,
     is_more: isMore,
     oldest_at: since === null ? null : formatTime(since),
     oldest_age_ms: since === null ? null : Math.max(0, now - since),
+    empty_in_ms: line.pace === 0 || waiting === 0 ? null : Math.round(waiting / perMillisecond(line)),
   }
 }
 
@@ -97,9 +105,9 @@ function lineWire(report: LineReport, now: number) {
     features: Object.entries(features)
       .filter(([, can]) => can)
       .map(([name]) => snakeCase(name)),
-    pace_per_second: line.pace,
+    ...paceOf(line),
     sent_last_second: report.paceUsed,
-    queue: queueWire(report.queue, now),
+    queue: queueWire(report, now),
     today: report.today,
     forwarding_number: report.forwardingNumber,
   }

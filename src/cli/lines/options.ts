@@ -24,7 +24,10 @@ const json: Option = {
 
 /** Settings that every line has, whatever its driver. */
 export const LINE_OPTIONS: OptionTable = {
-  pace: whole('messages per second; 0 is unlimited (default 10, unless the driver has its own)'),
+  pace: whole(
+    'messages per second, or per --pace-unit; 0 is unlimited (default 10, unless the driver has its own)',
+  ),
+  'pace-unit': 'second (default, unless the driver has its own), minute or hour',
   'daily-limit': whole('messages per day (UTC); 0 is unlimited (default)'),
   'on-unknown': 'hold (default) or resend a message whose outcome cannot be determined',
   'settle-ms': whole('how long to wait before believing a carrier that does not know a message'),

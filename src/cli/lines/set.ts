@@ -44,7 +44,7 @@ const lineSetFor = (drivers: readonly DriverInfo[]): Command =>
     as: 'admin',
     options: { ...GENERAL, ...optionsOfAll(drivers) },
     examples: [
-      '<id> --pace 1',
+      '<id> --pace 100 --pace-unit hour',
       '<id> --on-unknown resend',
       '<id> --seat <seat id>',
       '<id> --blocked yes',

@@ -1,5 +1,8 @@
 import type { Service } from '../messages/message.js'
 
+export const PACE_UNITS = ['second', 'minute', 'hour'] as const
+export type PaceUnit = (typeof PACE_UNITS)[number]
+
 export interface Line {
   id: string
   network: string
@@ -10,8 +13,9 @@ export interface Line {
   driver: string
   /** The driver's settings, with a placeholder for each secret. */
   config: Record<string, unknown>
-  /** Messages a second; 0 is unlimited. */
+  /** Messages in each unit of time; 0 is unlimited. */
   pace: number
+  paceUnit: PaceUnit
   /** Messages from midnight to midnight, UTC; 0 is unlimited. */
   dailyLimit: number
   onUnknown: 'hold' | 'resend'
@@ -39,6 +43,7 @@ export interface Line {
 export type LineSettings = Pick<
   Line,
   | 'pace'
+  | 'paceUnit'
   | 'dailyLimit'
   | 'onUnknown'
   | 'settleMs'
@@ -56,6 +61,7 @@ const DEFAULT_SETTLE_MS = 5_000
 
 export const DEFAULT_SETTINGS: LineSettings = {
   pace: DEFAULT_PACE,
+  paceUnit: 'second',
   dailyLimit: 0,
   onUnknown: 'hold',
   settleMs: DEFAULT_SETTLE_MS,

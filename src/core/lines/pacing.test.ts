@@ -1,12 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createDailyLimit, createPace, type DailyLimit, dayOf, PACE_WINDOW_MS } from './pacing.js'
+import type { Line, PaceUnit } from './line.js'
+import {
+  createDailyLimit,
+  createPace,
+  type DailyLimit,
+  dayOf,
+  lookBackOf,
+  paceInWords,
+  perMillisecond,
+} from './pacing.js'
 
 const START = 1_700_000_000_000
+const SECOND_MS = 1000
+
+type Rate = Pick<Line, 'pace' | 'paceUnit'>
+
+const each = (paceUnit: PaceUnit, pace: number) => ({ pace, paceUnit })
 
 /** Sends everything as early as the pace allows, after each arrival; the times of the sends. */
-function run(perSecond: number, gaps: readonly number[], recent: readonly number[] = []): number[] {
-  const pace = createPace(perSecond, [...recent])
+function run(rate: number | Rate, gaps: readonly number[], recent: readonly number[] = []): number[] {
+  const pace = createPace(typeof rate === 'number' ? each('second', rate) : rate, [...recent])
   const sent: number[] = []
   let now = START
   for (const gap of gaps) {
@@ -23,7 +37,7 @@ function run(perSecond: number, gaps: readonly number[], recent: readonly number
 function busiest(times: readonly number[]): number {
   return Math.max(
     0,
-    ...times.map((from) => times.filter((time) => time >= from && time < from + PACE_WINDOW_MS).length),
+    ...times.map((from) => times.filter((time) => time >= from && time < from + SECOND_MS).length),
   )
 }
 
@@ -74,13 +88,13 @@ describe('a pace', () => {
     fc.assert(
       fc.property(paces, fc.integer({ min: 1, max: 5 }), (perSecond, seconds) => {
         const times = run(perSecond, new Array(perSecond * seconds).fill(0))
-        expect(times.at(-1)).toBe(START + (seconds - 1) * PACE_WINDOW_MS)
+        expect(times.at(-1)).toBe(START + (seconds - 1) * SECOND_MS)
       }),
     )
   })
 
   it('says how many may go and when the next one may', () => {
-    const pace = createPace(3, [START - 400, START - 1000, START - 900])
+    const pace = createPace(each('second', 3), [START - 400, START - 1000, START - 900])
     expect(pace.room(START)).toBe(1)
     pace.take(START)
     expect(pace.room(START)).toBe(0)
@@ -92,8 +106,26 @@ describe('a pace', () => {
     expect(pace.nextAt(START + 5000)).toBe(START + 5000)
   })
 
+  it('spreads the messages of an hour evenly', () => {
+    const rate = each('hour', 100)
+    expect(run(rate, [0, 0, 0])).toEqual([START, START + 36_000, START + 72_000])
+    expect(createPace(rate, [START - 6000]).nextAt(START)).toBe(START + 30_000)
+    expect(run(each('minute', 7), [0, 0])).toEqual([START, START + 8572])
+    expect([lookBackOf(rate), lookBackOf(each('hour', 1)), perMillisecond(each('minute', 6))]).toEqual([
+      36_000, 60_000, 0.0001,
+    ])
+  })
+
+  it('has words', () => {
+    expect([each('hour', 100), each('second', 1), each('minute', 2)].map(paceInWords)).toEqual([
+      '100 messages an hour',
+      '1 message a second',
+      '2 messages a minute',
+    ])
+  })
+
   it('is no limit at 0', () => {
-    const pace = createPace(0)
+    const pace = createPace(each('second', 0))
     for (let i = 0; i < 1000; i++) pace.take(START)
     expect(pace.room(START)).toBe(Number.POSITIVE_INFINITY)
     expect(pace.nextAt(START)).toBe(START)

@@ -1,6 +1,42 @@
+import type { Line, PaceUnit } from './line.js'
+
+const UNIT_MS: Record<PaceUnit, number> = { second: 1000, minute: 60_000, hour: 3_600_000 }
+
+type Rate = Pick<Line, 'pace' | 'paceUnit'>
+
 /**
- * A line's pace as a sliding log: never more than `perSecond` sends in any one second. A token bucket of the
- * same size would let twice as many through in some windows.
+ * How many messages may go in which time. Those of a minute or an hour are spread evenly: 100 an hour is one in 36
+ * seconds.
+ */
+export function windowOf({ pace, paceUnit }: Rate): { size: number; ms: number } {
+  if (paceUnit === 'second' || pace === 0) return { size: pace, ms: UNIT_MS.second }
+  return { size: 1, ms: Math.ceil(UNIT_MS[paceUnit] / pace) }
+}
+
+/** How far back the sends of a line are looked up: they are found among those of all lines. */
+const MOST_LOOK_BACK_MS = 60_000
+
+/**
+ * For how long sends of the past count. A line slower than one message a minute may send one early after another
+ * process took it over.
+ */
+export function lookBackOf(rate: Rate): number {
+  return Math.min(windowOf(rate).ms, MOST_LOOK_BACK_MS)
+}
+
+/** 0 is unlimited. */
+export function perMillisecond({ pace, paceUnit }: Rate): number {
+  return pace / UNIT_MS[paceUnit]
+}
+
+/** A pace in words, such as "10 messages a second" or "100 messages an hour". */
+export function paceInWords({ pace, paceUnit }: Rate): string {
+  return `${pace} ${pace === 1 ? 'message' : 'messages'} ${paceUnit === 'hour' ? 'an' : 'a'} ${paceUnit}`
+}
+
+/**
+ * A line's pace as a sliding log: never more sends than its window has in any time of that length. A token bucket of
+ * the same size would let twice as many through in some windows.
  */
 interface Pace {
   /** Number of messages that may go now. */
@@ -10,29 +46,28 @@ interface Pace {
   nextAt(now: number): number
 }
 
-export const PACE_WINDOW_MS = 1000
-
-export function createPace(perSecond: number, recent: number[] = []): Pace {
-  if (perSecond <= 0) {
+export function createPace(rate: Rate, recent: number[] = []): Pace {
+  const { size, ms } = windowOf(rate)
+  if (size === 0) {
     return { room: () => Number.POSITIVE_INFINITY, take: () => {}, nextAt: (now) => now }
   }
-  const slots = new Float64Array(perSecond).fill(Number.NEGATIVE_INFINITY)
+  const slots = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
   let head = 0 // the oldest slot, the next to be reused
   const take = (now: number) => {
     slots[head] = now
-    head = (head + 1) % perSecond
+    head = (head + 1) % size
   }
-  for (const time of recent.toSorted((a, b) => a - b).slice(-perSecond)) take(time)
+  for (const time of recent.toSorted((a, b) => a - b).slice(-size)) take(time)
 
   return {
     take,
     room(now) {
       let free = 0
-      while (free < perSecond && slots[(head + free) % perSecond]! <= now - PACE_WINDOW_MS) free++
+      while (free < size && slots[(head + free) % size]! <= now - ms) free++
       return free
     },
     nextAt(now) {
-      return Math.max(now, slots[head]! + PACE_WINDOW_MS)
+      return Math.max(now, slots[head]! + ms)
     },
   }
 }

@@ -16,7 +16,7 @@ export const smsGate: Driver = {
   title: 'SMS through an Android phone (SMSGate)',
   config: SmsGateSettings,
   capabilities: () => TEXT_ONLY,
-  defaults: { pace: 1, settleMs: 10_000 },
+  defaults: { pace: 100, paceUnit: 'hour', settleMs: 10_000 },
   connect: async (line, host) => connect(line, host),
   async probe({ config, number }, host) {
     const found = await examine(createPhone(config as SmsGateSettings, host), { number })

@@ -5,7 +5,7 @@ import type { LineFacts, MessageFacts, QueueFacts } from '../../core/insight/why
 import type { Story } from '../../core/insight/why/story.js'
 import { tellStory } from '../../core/insight/why/why.js'
 import type { Line } from '../../core/lines/line.js'
-import { dayOf, PACE_WINDOW_MS, shareOf } from '../../core/lines/pacing.js'
+import { dayOf, lookBackOf, shareOf, windowOf } from '../../core/lines/pacing.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
 import { findEventFrom, findLastSeq, listEventsAbout } from '../../storage/events/events.js'
 import { findSentOn } from '../../storage/lines/days.js'
@@ -142,13 +142,14 @@ async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
 
 async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<LineFacts> {
   const health = await findLineHealth(ctx.db, message.lineId)
-  const { pace, dailyLimit: limit } = line ?? { pace: 0, dailyLimit: 0 }
+  const { dailyLimit: limit, ...rate } = line ?? { pace: 0, paceUnit: 'second' as const, dailyLimit: 0 }
+  const { pace, paceUnit } = rate
   const members = line?.kind === 'shared' && limit > 0 ? await listLineMembers(ctx.db, line.id) : []
   const dailyLimit = limit === 0 ? 0 : shareOf(limit, members.length)
   const sent =
     limit === 0 ? new Map<string, number>() : await findSentOn(ctx.db, message.lineId, dayOf(ctx.clock.now()))
   const sentByAll = [...sent.values()].reduce((sum, n) => sum + n, 0)
-  const since = ctx.clock.now() - PACE_WINDOW_MS
+  const since = ctx.clock.now() - lookBackOf(rate)
   const recent =
     pace === 0 || message.nextActionAt === null
       ? []
@@ -159,7 +160,8 @@ async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Pr
     since: health?.changedAt ?? null,
     blockedAt: line?.blockedAt ?? null,
     pace,
-    isAtPace: pace > 0 && recent.length >= pace,
+    paceUnit,
+    isAtPace: pace > 0 && recent.length >= windowOf(rate).size,
     dailyLimit,
     isShared: members.length > 1,
     isAtDailyLimit: limit > 0 && (sentByAll >= limit || (sent.get(message.accountId) ?? 0) >= dailyLimit),

@@ -1,7 +1,6 @@
 import { firstIdAt } from '../../base/ids.js'
 import { outcomeOf } from '../../core/insight/overview.js'
 import type { Capabilities } from '../../core/lines/line.js'
-import { PACE_WINDOW_MS } from '../../core/lines/pacing.js'
 import { findCallSettings } from '../../storage/calls/forwarding.js'
 import { type LineWithHealth, listLinesWithHealth } from '../../storage/lines/states.js'
 import { listWireTimes } from '../../storage/messages/attempts.js'
@@ -28,6 +27,7 @@ export interface LineQueue {
   since: number | null
 }
 
+const SECOND_MS = 1000
 /** Messages of a queue that are counted at most. */
 const COUNTED = 10_000
 
@@ -44,7 +44,7 @@ export async function reportLines(ctx: Ctx, actor: Actor): Promise<LineReport[]>
   ])
   return Promise.all(
     known.map(async ({ line, health }) => {
-      const since = now - PACE_WINDOW_MS
+      const since = now - SECOND_MS
       const [queue, wireTimes, calls] = await Promise.all([
         queueOf(ctx, accountId, line.id),
         listWireTimes(ctx.db, line.id, firstIdAt(since)),

@@ -4,7 +4,7 @@ import { exists, findValue, forUpdate, hasChanged, listValues } from '../engine/
 import { table } from '../engine/table.js'
 
 export const LINES = table<Line>()('lines', {
-  text: 'id network number kind accountId driver onUnknown consentReplies stopText startText helpText',
+  text: 'id network number kind accountId driver paceUnit onUnknown consentReplies stopText startText helpText',
   number: 'pace dailyLimit settleMs loopLimit createdAt blockedAt resets revision',
   json: 'config',
 })
@@ -14,7 +14,7 @@ export async function insertLine(sql: Sql, line: Line): Promise<void> {
 }
 
 const CHANGING =
-  'config pace dailyLimit onUnknown settleMs consentReplies stopText startText helpText loopLimit revision'
+  'config pace paceUnit dailyLimit onUnknown settleMs consentReplies stopText startText helpText loopLimit revision'
 
 export async function saveLine(sql: Sql, line: Line): Promise<void> {
   await LINES.update(sql, [line], 'id', CHANGING)

@@ -4,7 +4,7 @@ import { storable } from '../../base/storable.js'
 import { createTurns } from '../../base/turns.js'
 import { LineFault } from '../../core/lines/fault.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
-import { createPace, PACE_WINDOW_MS } from '../../core/lines/pacing.js'
+import { createPace, lookBackOf } from '../../core/lines/pacing.js'
 import type { Message } from '../../core/messages/message.js'
 import { topics } from '../../core/topics.js'
 import type { Driver } from '../../drivers/contract.js'
@@ -65,8 +65,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   let queue = NO_QUEUE
   const now = ctx.clock.now()
-  const recent = await listWireTimes(ctx.db, line.id, firstIdAt(now - PACE_WINDOW_MS), firstIdAt(now + 1))
-  const pace = createPace(line.pace, recent)
+  const recent = await listWireTimes(ctx.db, line.id, firstIdAt(now - lookBackOf(line)), firstIdAt(now + 1))
+  const pace = createPace(line, recent)
   // Changes to messages of this line run in sequence, so that each sees the one before.
   const inTurn = createTurns()
   // Most of ten thousand lines are idle, so what a message needs is made with the first one.

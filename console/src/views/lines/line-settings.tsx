@@ -10,6 +10,11 @@ import { DriverFields } from './driver-fields'
 import { configOf, draftOf, useDrivers, useFieldErrors } from './drivers'
 import { LineTest } from './line-test'
 
+const PACE_UNITS = [
+  { value: 'second', label: 'per second' },
+  { value: 'minute', label: 'per minute' },
+  { value: 'hour', label: 'per hour' },
+]
 const UNKNOWN_OUTCOMES = [
   { value: 'hold', label: 'Mark it as an error' },
   { value: 'resend', label: 'Send it again' },
@@ -51,6 +56,7 @@ interface Props {
 function SettingsForm({ line, driver, onClose }: Props) {
   const { values, bind } = useForm({
     pace: String(line.pace),
+    pace_unit: line.pace_unit,
     on_unknown: line.on_unknown,
     settle_ms: String(line.settle_ms),
     consent_replies: line.consent_replies,
@@ -113,14 +119,17 @@ function SettingsForm({ line, driver, onClose }: Props) {
         <legend>Sending and replies</legend>
         <div className="pair">
           <TextField
-            label="Messages per second"
-            hint="0: no limit"
+            label="Pace"
+            hint="Messages in each unit of time; 0: no limit"
             type="number"
             min={0}
             max={10_000}
             required
             {...bind('pace')}
           />
+          <SelectField label="Unit of the pace" options={PACE_UNITS} {...bind('pace_unit')} />
+        </div>
+        <div className="pair">
           <TextField
             label="Loop limit"
             hint="Leave empty for the server's limit"

@@ -6,7 +6,7 @@ import type { Line } from '../../api/types'
 import { Badge, capitalize, ServiceBadge, statusTone } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { EmptyState, Loaded } from '../../ui/state'
-import { duration, Time } from '../../ui/time'
+import { duration, paceText, Time } from '../../ui/time'
 import { AddLine } from './add-line'
 import { Forwarding } from './forwarding'
 import { HeldConversations } from './held-conversations'
@@ -51,7 +51,7 @@ export default function LinesView() {
 
 function LineCard({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
   const [open, setOpen] = useState<'settings' | 'forwarding'>()
-  const { queue, today, pace_per_second: pace, sent_last_second: sent } = line
+  const { queue, today, pace, sent_last_second: sent } = line
   return (
     <article className="card column line-card" aria-label={`Line ${line.number}`}>
       <header className="row wrap">
@@ -78,10 +78,11 @@ function LineCard({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
           isLate={(queue.oldest_age_ms ?? 0) > 60_000}
         >
           {queue.oldest_age_ms === null ? 'queue is empty' : `oldest for ${duration(queue.oldest_age_ms)}`}
+          {queue.empty_in_ms !== null && `, all sent in ${duration(queue.empty_in_ms)} or later`}
         </Figure>
         <Figure name="Send rate" value={sent}>
-          of {pace || '∞'} per second
-          {pace > 0 && (
+          in the last second; {paceText(line)}
+          {pace > 0 && line.pace_unit === 'second' && (
             <span className="pace" aria-hidden="true">
               <span style={{ width: `${Math.min(100, (100 * sent) / pace)}%` }} />
             </span>

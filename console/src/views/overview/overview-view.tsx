@@ -8,7 +8,7 @@ import { Card } from '../../ui/card'
 import { EmptyState, Loaded } from '../../ui/state'
 import { Table } from '../../ui/table'
 import { Tabs } from '../../ui/tabs'
-import { duration } from '../../ui/time'
+import { duration, paceText } from '../../ui/time'
 import { Chart, type Series } from './chart'
 import { Figures, percent, total, totalSent } from './figures'
 
@@ -133,7 +133,7 @@ function Queues({ lines }: { lines: Overview['lines'] }) {
           {
             title: 'Limit',
             align: 'right',
-            cell: ({ pace_per_second: pace }) => (pace ? `${pace} per second` : 'no limit'),
+            cell: paceText,
           },
         ]}
         empty={<EmptyState icon="lines" title="This account has no lines" />}

@@ -1,5 +1,5 @@
 import type { Event } from '../../events/event.js'
-import type { LineState } from '../../lines/line.js'
+import type { LineState, PaceUnit } from '../../lines/line.js'
 import type { Message, Service } from '../../messages/message.js'
 
 /** All facts about a message at one time. */
@@ -41,9 +41,10 @@ export interface LineFacts {
   detail: string | null
   since: number | null
   blockedAt: number | null
-  /** Messages a second; 0 is unlimited. */
+  /** Messages in each unit of time; 0 is unlimited. */
   pace: number
-  /** Whether the line has used up its pace for the last second. */
+  paceUnit: PaceUnit
+  /** Whether the line has used up its pace for the moment. */
   isAtPace: boolean
   /** Messages a day, on a shared line those of the account; 0 is unlimited. */
   dailyLimit: number

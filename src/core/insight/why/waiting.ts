@@ -1,5 +1,5 @@
 import { formatTime } from '../../../base/time.js'
-import { dayOf } from '../../lines/pacing.js'
+import { dayOf, paceInWords, perMillisecond } from '../../lines/pacing.js'
 import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
@@ -104,8 +104,8 @@ export function explainWaiting(facts: MessageFacts): Conclusion {
   if (line.isAtPace)
     return waits(
       'waiting_for_pace',
-      `The line sends at most ${line.pace} ${line.pace === 1 ? 'message' : 'messages'} a second. ${queue.onLine} ${queue.onLine === 1 ? 'message is' : 'messages are'} ahead of this one.`,
-      `Wait about ${seconds(1000 * Math.ceil((queue.onLine + 1) / line.pace))}, use another line, or ask the operator to raise the pace.`,
+      `The line sends at most ${paceInWords(line)}. ${queue.onLine} ${queue.onLine === 1 ? 'message is' : 'messages are'} ahead of this one.`,
+      `Wait about ${seconds((queue.onLine + 1) / perMillisecond(line))}, use another line, or ask the operator to raise the pace.`,
       "Its turn at the line's pace.",
     )
   return waits(

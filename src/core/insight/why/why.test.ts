@@ -54,6 +54,7 @@ const ONLINE: MessageFacts['line'] = {
   since: T,
   blockedAt: null,
   pace: 10,
+  paceUnit: 'second',
   isAtPace: false,
   dailyLimit: 0,
   isShared: false,

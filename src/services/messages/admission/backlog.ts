@@ -1,5 +1,6 @@
 import { createBoundedMap } from '../../../base/bounded-map.js'
 import { DEFAULT_LIMITS, dailyLimitOf } from '../../../core/accounts/budgets.js'
+import { perMillisecond } from '../../../core/lines/pacing.js'
 import { listBacklogs } from '../../../storage/messages/counts.js'
 import type { Backlog, Ctx, QueuePlace as Place, QueueState } from '../../ctx.js'
 
@@ -99,9 +100,10 @@ export function createBacklog(ctx: Pick<Ctx, 'db' | 'clock' | 'directory' | 'lin
 
   function stateOf({ lineId }: Place, entry: Entry): QueueState {
     const length = lengthOf(entry)
-    const pace = ctx.lines.get(lineId)?.line.pace ?? 0
+    const driven = ctx.lines.get(lineId)
+    const pace = driven ? perMillisecond(driven.line) : 0
     const seen = entry.rate || USUAL_RATE
-    return { length, waitMs: Math.round(length / (pace > 0 ? Math.min(seen, pace / 1000) : seen)) }
+    return { length, waitMs: Math.round(length / (pace > 0 ? Math.min(seen, pace) : seen)) }
   }
 
   return {
