@@ -10,6 +10,8 @@ import { start } from './server.js'
 const PORTS = [80, 443, 2019, 4040, 9464]
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** Half a minute alone; a busy machine needs more. */
+const BOOT_MS = 180_000
 
 /** systemd gets a control group of its own, below which it makes those of its units. Arguments: root, group. */
 const OUTSIDE = `set -e
@@ -81,10 +83,12 @@ export async function startMachine(domain) {
       options,
     )
   try {
-    await eventually(() => inside('systemctl is-system-running | grep -E "running|degraded"'))
-  } catch {
+    await eventually(() => inside('systemctl is-system-running | grep -E "running|degraded"'), BOOT_MS)
+  } catch (error) {
     await systemd.stop('SIGKILL')
-    throw new Skip(`systemd does not boot here: ${systemd.output()}`)
+    throw new Skip(
+      `systemd does not boot here within ${BOOT_MS / 1000} s: ${error.message} ${systemd.output()}`,
+    )
   }
   return {
     inside,

@@ -68,6 +68,22 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
     follower.close()
   })
 
+  it('shows times as times', async () => {
+    const { follower } = await open('?types=conversation.held')
+    const until = world.app.ctx.clock.now() + 60_000
+    const data = { lineNumber: LINE, contact: ADA, groupId: null, alternations: 6, until }
+    await append({ subject: ADA, type: 'conversation.held', data })
+    const [held] = await take(follower, 1)
+    expect(held!.data.data).toEqual({
+      sendblue_number: LINE,
+      number: ADA,
+      group_id: null,
+      alternations: 6,
+      until: new Date(until).toISOString(),
+    })
+    follower.close()
+  })
+
   it('begins now also for who comes before the others have been told', async () => {
     const b = await world.addAccount(`now-${engine}@example.com`, '+12025550167')
     const { follower: first } = await open('', b.live)

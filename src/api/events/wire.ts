@@ -101,7 +101,7 @@ const NAMES: Record<string, string> = {
   handle: 'reaction_handle',
 }
 
-const TIME = /(At|Since|Until)$/
+const TIME = /(At|Since|Until|^until)$/
 
 function wired(data: object): Record<string, unknown> {
   return Object.fromEntries(

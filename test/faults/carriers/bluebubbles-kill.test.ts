@@ -1,9 +1,7 @@
 import { describe, it } from 'vitest'
 import { createBlueBubbles } from '../../peers/bluebubbles/bluebubbles.js'
 import { ENGINES } from '../../support/world.js'
-import { type Carrier, killEverywhere } from './carrier-kill.js'
-
-const LOOK_MS = 2
+import { type Carrier, createLooks, killEverywhere } from './carrier-kill.js'
 
 describe.concurrent.each(ENGINES)('kill -9 of us and of the Mac, on %s', (engine) => {
   it('no text twice, none lost, and what the Mac has is known', async () => {
@@ -19,24 +17,19 @@ describe.concurrent.each(ENGINES)('kill -9 of us and of the Mac, on %s', (engine
 /** A Mac that can be asked: whatever it has taken is found out. */
 async function macCarrier(): Promise<Carrier> {
   const mac = await createBlueBubbles({ address: '+12025557700', speed: 100 })
-  const looks = new Set<NodeJS.Timeout>()
+  const looks = createLooks(() => mac.world.sent.length)
 
   /** The Mac tells nobody that it has taken something: it is seen on the other side. */
   function whenTaken(isAnswered: boolean, act: () => void) {
-    const before = mac.world.sent.length
     const silences = isAnswered
       ? []
       : ['POST /api/v1/message/text', 'POST /api/v1/chat/new'].map((route) =>
           mac.fault({ route, kind: 'hang', works: true }),
         )
-    const look = setInterval(() => {
-      if (mac.world.sent.length === before) return
-      clearInterval(look)
-      looks.delete(look)
+    looks.whenMore(() => {
       for (const silence of silences) silence.clear()
       act()
-    }, LOOK_MS)
-    looks.add(look)
+    })
   }
 
   const carrier: Carrier = {
@@ -49,7 +42,7 @@ async function macCarrier(): Promise<Carrier> {
     // It is asked.
     report: async () => 0,
     async close() {
-      for (const look of looks) clearInterval(look)
+      looks.end()
       await mac.close()
     },
   }

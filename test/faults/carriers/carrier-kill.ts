@@ -24,6 +24,29 @@ export interface Carrier {
   close(): Promise<void>
 }
 
+const LOOK_MS = 2
+
+/** For carriers that tell nobody when they have taken something: looks until it is seen. */
+export function createLooks(count: () => number) {
+  const looks = new Set<NodeJS.Timeout>()
+  return {
+    /** Calls once when there is one more than now. */
+    whenMore(act: () => void) {
+      const before = count()
+      const look = setInterval(() => {
+        if (count() === before) return
+        clearInterval(look)
+        looks.delete(look)
+        act()
+      }, LOOK_MS)
+      looks.add(look)
+    },
+    end() {
+      for (const look of looks) clearInterval(look)
+    },
+  }
+}
+
 const LINE = '+12025557700'
 
 /** Every step of a send, from the request to the receipt. */
