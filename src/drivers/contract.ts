@@ -23,7 +23,7 @@ export interface Driver {
   /** Reads `config` without its secrets. */
   capabilities(config: Record<string, unknown>): Capabilities
   /** Defaults for line settings, where this carrier needs other values than the server's. */
-  defaults?: Partial<Pick<Line, 'pace' | 'paceUnit' | 'settleMs'>>
+  defaults?: Partial<Pick<Line, 'pace' | 'paceUnit' | 'settleMs' | 'consentReplies'>>
   /** Time limit of a send in milliseconds, if this carrier needs more than the server's own limit. */
   sendTimeoutMs?: number
   /** Returns at once and connects in the background; the driver reports progress through `host.state`. */

@@ -27,6 +27,11 @@ export interface DriverHost extends ProbeHost {
   locationsChanged(): void
   /** Reports the connection's state; connection trouble is a state, not an exception. */
   state(state: LineState, detail?: string): void
+  /**
+   * The carrier sends this person nothing more from this line, because they opted out there. Repeating the report is
+   * harmless.
+   */
+  optedOut(news: { number: string }): Promise<void>
   /** The carrier blocked this line from sending. Repeating the report is harmless. */
   blocked(detail: string): void
   /**

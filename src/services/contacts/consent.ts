@@ -11,7 +11,9 @@ import {
   saveOptOut,
 } from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
 import { findGroups } from '../../storage/groups/groups.js'
+import { requireCurrent } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 import { newOutbound } from '../messages/outbound.js'
 
@@ -85,8 +87,29 @@ export async function applyConsent(
   return { replies: [...replies.values()], events: [...events.values()] }
 }
 
+/**
+ * The carrier says that a person opted out of a line's messages: their STOP came before the line was added, or got
+ * lost. On a shared line it counts on that line only, for all its accounts.
+ */
+export async function optedOutAtCarrier(ctx: Ctx, line: Line, contact: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    const changed = await optOut(sql, line, { accountId: line.accountId ?? '', contact }, now)
+    await appendEvents(
+      sql,
+      changed.map((account) => consentEvent(account, line, contact, true, now)),
+    )
+    await requireCurrent(sql, [line])
+  })
+}
+
 /** Returns the accounts that may no longer write to the sender. */
-async function optOut(sql: Sql, line: Line, message: NewMessage, now: number): Promise<string[]> {
+async function optOut(
+  sql: Sql,
+  line: Line,
+  message: Pick<NewMessage, 'accountId' | 'contact'>,
+  now: number,
+): Promise<string[]> {
   if (line.kind === 'shared') return saveLineOptOuts(sql, line, message, now)
   return (await saveOptOut(sql, message.accountId, message.contact, now)) ? [message.accountId] : []
 }

@@ -48,12 +48,14 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
     typing: unknown[]
     groups: unknown[]
     states: string[]
+    optOuts: string[]
   } = {
     receipts: [],
     reads: [],
     typing: [],
     groups: [],
     states: [],
+    optOuts: [],
   }
   let cursor: string | null = null
   const seen = new Set<string>()
@@ -93,6 +95,7 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
     group: async (news) => void told.groups.push(news),
     locationsChanged() {},
     state: (state) => void told.states.push(state),
+    optedOut: async ({ number }) => void told.optOuts.push(number),
     blocked() {},
     cursor: {
       load: async () => cursor,

@@ -1,0 +1,93 @@
+import type { Evidence } from '../../core/messages/outcome.js'
+import type { AttemptRef } from '../contract.js'
+import type { DriverHost } from '../host.js'
+import { type Api, pagesOf, troubleOf } from './api.js'
+import { type SentRow, sentRowOf } from './statuses.js'
+
+/** Tolerated difference between Twilio's clock and ours. */
+const SKEW_MS = 120_000
+const PAGE = 200
+/** A list that goes on after this many pages cannot be read to its end. */
+const MAX_PAGES = 25
+const AGAIN_MS = 15_000
+/** A trial account's texts begin with this note. */
+const TRIAL = /^Sent from your Twilio trial account - /
+
+type Host = Pick<DriverHost, 'knownSends' | 'openSends' | 'clock' | 'log'>
+
+/**
+ * Looks for a message whose answer was lost. Twilio returns nothing of ours with a message, so it is recognised by
+ * recipient, text, files and time. A message that is not there counts as never sent only if nothing else in the
+ * complete list could be it, and only after the line's settle time.
+ */
+export function createLookup(api: Api, from: string, settleMs: number, host: Host) {
+  return async (attempt: AttemptRef): Promise<Evidence> => {
+    // The message was deleted, so there is nothing to recognise it by.
+    if (attempt.handle === '') return { found: undefined }
+    const again: Evidence = { found: undefined, againMs: AGAIN_MS }
+    const rows = await listSent(api, from, attempt).catch((error) => {
+      host.log.warn(troubleOf(error), 'could not ask Twilio about a send')
+      return undefined
+    })
+    if (!rows) return again
+    const free = await unclaimed(host, rows)
+    const equal = free.filter((row) => isAlike(row, attempt))
+    const [row] = equal
+    if (row && equal.length === 1 && !(await hasTwin(host, attempt)))
+      return row.progress ? { found: true, providerId: row.sid, status: row.progress.status } : again
+    // A status callback names the send, so it may still settle this.
+    if (row) return { found: undefined }
+    if (host.clock.now() - attempt.unknownSince < settleMs) return again
+    // A Messaging Service may have changed the text.
+    return free.length > 0 ? { found: undefined } : { found: false }
+  }
+}
+
+/**
+ * Messages to the recipient since the attempt. A message that waits has no sending day yet, so the list is read
+ * without a day, too, as far as the attempt.
+ */
+async function listSent(api: Api, from: string, { to, wireAt }: AttemptRef): Promise<SentRow[]> {
+  const since = wireAt - SKEW_MS
+  const query = new URLSearchParams({ To: to, PageSize: String(PAGE) })
+  // Messages of a service may leave from another number of it.
+  if (!api.settings.messaging_service_sid) query.set('From', from)
+  const dated = new URLSearchParams(query)
+  dated.set('DateSent>', new Date(since).toISOString().slice(0, 10))
+  const found = new Map<string, SentRow>()
+  for (const list of [dated, query]) {
+    let pages = 0
+    for await (const { rows } of pagesOf(api, `Messages.json?${list}`, 'messages')) {
+      const read = rows.map(sentRowOf)
+      if (read.includes(undefined) || ++pages > MAX_PAGES)
+        throw new Error('The list of messages cannot be read')
+      const recent = read.filter((row) => row!.createdAt >= since) as SentRow[]
+      for (const row of recent) if (row.direction === 'outbound-api') found.set(row.sid, row)
+      if (recent.length === 0) break
+    }
+  }
+  return [...found.values()]
+}
+
+async function unclaimed(host: Host, rows: readonly SentRow[]): Promise<SentRow[]> {
+  const known = new Set(rows.length > 0 ? await host.knownSends(rows.map(({ sid }) => sid)) : [])
+  return rows.filter(({ sid }) => !known.has(sid))
+}
+
+/** Whether another send without an answer has the same text and recipient: one message cannot tell which it was. */
+async function hasTwin(host: Host, { ref, to, content, wireAt }: AttemptRef): Promise<boolean> {
+  const open = await host.openSends()
+  return open.some(
+    (one) =>
+      one.providerId === null &&
+      one.ref !== ref &&
+      one.to === to &&
+      one.content === content &&
+      Math.abs(one.wireAt - wireAt) < 2 * SKEW_MS,
+  )
+}
+
+/** Twilio counts a file once it has fetched it, so a message with a file may say that it has none. */
+function isAlike({ body, media }: SentRow, { content, mediaUrl }: AttemptRef): boolean {
+  return (body === content || body.replace(TRIAL, '') === content) && (media === 0 || mediaUrl !== '')
+}

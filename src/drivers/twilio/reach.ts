@@ -1,0 +1,14 @@
+import { parseUrl } from '../../base/parse-url.js'
+
+const LOCAL =
+  /^(localhost|.*\.local|.*\.localhost|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|0\.0\.0\.0|\[.*\]|[^.]*)$/i
+
+/**
+ * Whether a server can call this address. Twilio refuses a send whose callback address is not public or has an
+ * underscore in its name; a test server on this machine can call this machine.
+ */
+export function canBeCalled(url: string, by: string): boolean {
+  const host = parseUrl(url)?.hostname ?? ''
+  if (host === '' || host.includes('_')) return false
+  return !LOCAL.test(host) || LOCAL.test(parseUrl(by)?.hostname ?? '')
+}

@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox'
+import { type Capabilities, TEXT_ONLY } from '../../core/lines/line.js'
+
+/** Settings of a line that is a number at Twilio. */
+export const TwilioSettings = Type.Object({
+  account_sid: Type.String({
+    title: 'Account SID',
+    pattern: '^AC[0-9a-fA-F]{32}$',
+    description: 'Account or subaccount that owns the number, from the Twilio console',
+    examples: ['AC00000000000000000000000000000000'],
+    destination: true,
+  }),
+  auth_token: Type.Optional(
+    Type.String({
+      title: 'Auth token',
+      minLength: 1,
+      maxLength: 200,
+      secret: true,
+      description:
+        'Primary auth token of that account. It also checks the signature of webhooks, so without it Trunkline only asks Twilio for news',
+    }),
+  ),
+  secondary_token: Type.Optional(
+    Type.String({
+      title: 'Secondary auth token',
+      minLength: 1,
+      maxLength: 200,
+      secret: true,
+      description: 'Second auth token whose signatures are accepted, while you rotate tokens',
+    }),
+  ),
+  api_key: Type.Optional(
+    Type.String({
+      title: 'API key SID',
+      pattern: '^SK[0-9a-fA-F]{32}$',
+      description: 'API key to send with, instead of the auth token',
+      examples: ['SK00000000000000000000000000000000'],
+    }),
+  ),
+  api_secret: Type.Optional(
+    Type.String({
+      title: 'API key secret',
+      minLength: 1,
+      maxLength: 200,
+      secret: true,
+      description: 'Secret of that API key',
+    }),
+  ),
+  messaging_service_sid: Type.Optional(
+    Type.String({
+      title: 'Messaging Service SID',
+      pattern: '^MG[0-9a-fA-F]{32}$',
+      description: 'Messaging Service that the number belongs to; messages then leave through it',
+      examples: ['MG00000000000000000000000000000000'],
+    }),
+  ),
+  mms: Type.Optional(
+    Type.Boolean({
+      title: 'MMS',
+      description: 'Send files as MMS; default true. Turn it off for a number without MMS',
+    }),
+  ),
+  validity_s: Type.Optional(
+    Type.Integer({
+      title: 'Validity in seconds',
+      minimum: 1,
+      maximum: 36_000,
+      description: 'How long a message may wait in Twilio before it fails; default 36000',
+    }),
+  ),
+  poll_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1000,
+      maximum: 3_600_000,
+      description:
+        'How often Twilio is asked for messages that no webhook brought, in milliseconds; default 15000',
+    }),
+  ),
+  wire: Type.Optional(
+    Type.Boolean({
+      description:
+        'Point the webhook of the number, or of its Messaging Service, at this server when the line connects; default false',
+    }),
+  ),
+  api_url: Type.Optional(
+    Type.String({
+      title: 'API URL',
+      pattern: '^https?://[^\\s?#@]+$',
+      maxLength: 2000,
+      description: 'Address of the API; default https://api.twilio.com',
+      examples: ['https://api.dublin.ie1.twilio.com'],
+      destination: true,
+    }),
+  ),
+})
+export type TwilioSettings = Static<typeof TwilioSettings>
+
+export function capabilitiesOf({ mms = true }: Partial<TwilioSettings>): Capabilities {
+  return { ...TEXT_ONLY, media: mms }
+}

@@ -1,0 +1,82 @@
+import { fieldsOf, textOf, wholeOf } from '../../core/fields.js'
+import type { Receipt } from '../../core/messages/outcome.js'
+import { wordsOf } from './codes.js'
+
+/** What Twilio says about a message of ours. */
+export interface Progress {
+  status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'ERROR' | 'DECLINED'
+  /** Of a failure. */
+  code?: string
+  detail?: string
+}
+
+const STATUSES: Readonly<Record<string, Progress['status']>> = {
+  accepted: 'ACCEPTED',
+  scheduled: 'ACCEPTED',
+  queued: 'ACCEPTED',
+  sending: 'ACCEPTED',
+  sent: 'SENT',
+  partially_delivered: 'SENT',
+  delivered: 'DELIVERED',
+  read: 'DELIVERED',
+  undelivered: 'ERROR',
+  failed: 'ERROR',
+  canceled: 'DECLINED',
+}
+
+/** Reads a status of Twilio; undefined if it is none of an outbound message. */
+export function progressOf(status: string, errorCode: number | undefined): Progress | undefined {
+  const ours = Object.hasOwn(STATUSES, status) ? STATUSES[status]! : undefined
+  if (ours === 'DECLINED')
+    return { status: ours, code: 'canceled', detail: 'The message was cancelled at Twilio' }
+  if (ours !== 'ERROR') return ours && { status: ours }
+  return { status: ours, code: String(errorCode ?? status), detail: wordsOf(errorCode) }
+}
+
+export function isFinal({ status }: Progress): boolean {
+  return status !== 'ACCEPTED' && status !== 'SENT'
+}
+
+/** A message resource, as far as a send is concerned. */
+export interface SentRow {
+  sid: string
+  direction: string
+  to: string
+  body: string
+  media: number
+  createdAt: number
+  progress: Progress | undefined
+}
+
+/** Reads a message resource; undefined if it lacks what identifies a message. */
+export function sentRowOf(json: unknown): SentRow | undefined {
+  const row = fieldsOf(json)
+  const sid = sidOf(row.sid)
+  const createdAt = Date.parse(textOf(row.date_created))
+  if (!sid || !(createdAt > 0)) return undefined
+  return {
+    sid,
+    direction: textOf(row.direction),
+    to: textOf(row.to),
+    body: textOf(row.body),
+    media: countOf(row.num_media),
+    createdAt,
+    progress: progressOf(textOf(row.status), wholeOf(row.error_code)),
+  }
+}
+
+/** Ids of texts begin with SM, ids of messages with files with MM. */
+export function sidOf(value: unknown): string | undefined {
+  const text = textOf(value)
+  return /^[SM]M[0-9a-fA-F]{32}$/.test(text) ? text : undefined
+}
+
+/** Twilio writes counts as text. */
+export function countOf(value: unknown): number {
+  const count = Number(textOf(value) || wholeOf(value) || 0)
+  return Number.isSafeInteger(count) && count > 0 ? count : 0
+}
+
+export function receiptOf(sid: string, progress: Progress, at: number): Receipt {
+  return { providerId: sid, at, ...progress }
+}

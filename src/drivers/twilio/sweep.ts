@@ -1,0 +1,118 @@
+import { fieldsOf, parseJson, wholeOf } from '../../core/fields.js'
+import type { Line } from '../../core/lines/line.js'
+import type { DriverHost } from '../host.js'
+import { type Api, pagesOf, troubleOf } from './api.js'
+import { type Arrival, type Arrivals, arrivedRowOf, timeOf } from './arrivals.js'
+
+export interface Sweep {
+  read(): Promise<void>
+  close(): void
+}
+
+const POLL_MS = 15_000
+const PAGE = 100
+const DAY_MS = 86_400_000
+/** A message may show in the list this long after its time. */
+const LATE_MS = 600_000
+/** The position is stored this rarely: reading a message again is harmless. */
+const SAVE_MS = 300_000
+
+/**
+ * Reads messages that no webhook brought: Twilio calls a server that is away once or twice and then forgets. The list
+ * is read from its new end as far as the cursor, so a read costs what is new, not what there is.
+ */
+export function createSweep(
+  api: Api,
+  line: Pick<Line, 'number'>,
+  host: Pick<DriverHost, 'cursor' | 'clock' | 'log'>,
+  arrivals: Arrivals,
+): Sweep {
+  const pollMs = api.settings.poll_ms ?? POLL_MS
+  let isClosed = false
+  /** Everything before this time was read. */
+  let floor: number | undefined
+  let saved = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+  let cancel = () => {}
+
+  async function readOnce(): Promise<void> {
+    floor ??= await loadFloor()
+    let now = host.clock.now()
+    const start = floor ?? now
+    for (let day = start - (start % DAY_MS); ; day += DAY_MS) {
+      const { rows, serverNow } = await listDay(day, floor)
+      now = serverNow ?? now
+      const isLast = day + DAY_MS > now
+      // What came before the line was added was not sent to this line.
+      if (floor === undefined) return keepFloor(now)
+      await takeAll(rows)
+      await keepFloor(Math.max(floor, isLast ? now - LATE_MS : day + DAY_MS - LATE_MS))
+      if (isLast || isClosed) return
+    }
+  }
+
+  async function loadFloor(): Promise<number | undefined> {
+    const stored = await host.cursor.load()
+    return stored === null ? undefined : wholeOf(fieldsOf(parseJson(Buffer.from(stored))).floor)
+  }
+
+  async function keepFloor(next: number) {
+    floor = next
+    if (next - saved < SAVE_MS) return
+    await host.cursor.save(JSON.stringify({ floor }))
+    saved = next
+  }
+
+  /** A message that cannot be stored yet delays the later ones of its sender only; the next read tries it again. */
+  async function takeAll(rows: readonly Arrival[]) {
+    const waiting = new Set<string>()
+    let failure: unknown
+    for (const arrival of rows) {
+      if (isClosed || arrivals.isKnown(arrival.sid) || waiting.has(arrival.from)) continue
+      await arrivals.take(arrival).catch((error) => {
+        waiting.add(arrival.from)
+        failure = error
+      })
+    }
+    if (waiting.size > 0) throw failure
+  }
+
+  /** Messages of one day from the floor on, oldest first. Twilio lists the newest first, but does not promise it. */
+  async function listDay(day: number, from = Number.POSITIVE_INFINITY) {
+    const query = new URLSearchParams({
+      To: line.number,
+      DateSent: new Date(day).toISOString().slice(0, 10),
+      PageSize: String(PAGE),
+    })
+    const found: Arrival[] = []
+    let serverNow: number | undefined
+    for await (const page of pagesOf(api, `Messages.json?${query}`, 'messages')) {
+      serverNow ??= page.serverNow
+      if (!page.rows.some((row) => (timeOf(row) ?? 0) >= from)) break
+      for (const arrival of page.rows.map(arrivedRowOf))
+        if (arrival && arrival.at >= from) found.push(arrival)
+    }
+    return { rows: found.reverse(), serverNow }
+  }
+
+  function read(): Promise<void> {
+    reading ??= readOnce()
+      .catch((error) => {
+        if (!isClosed) host.log.warn(troubleOf(error), "could not read Twilio's list of messages")
+      })
+      .finally(() => {
+        reading = undefined
+        cancel()
+        if (!isClosed) cancel = host.clock.after(pollMs, () => void read())
+      })
+    return reading
+  }
+
+  return {
+    read,
+    close() {
+      isClosed = true
+      cancel()
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import type { Line } from '../../core/lines/line.js'
+import type { SendResult } from '../../core/messages/outcome.js'
+import type { Connection, Driver, Outbound } from '../contract.js'
+import type { DriverHost } from '../host.js'
+import { API_URL, createApi, troubleOf } from './api.js'
+import { createArrivals } from './arrivals.js'
+import { createCallbacks, statusUrl } from './callbacks.js'
+import { OF_THE_LINE, OPTED_OUT } from './codes.js'
+import { examine } from './examine.js'
+import { createFollowing } from './following.js'
+import { watchHealth } from './health.js'
+import { createLookup } from './lookup.js'
+import { canBeCalled } from './reach.js'
+import { send } from './send.js'
+import { capabilitiesOf, TwilioSettings } from './settings.js'
+import type { Progress } from './statuses.js'
+import { createSweep } from './sweep.js'
+
+/** Time until Twilio is asked about a sent message, with and without webhooks. */
+const CALLED_MS = 60_000
+const UNCALLED_MS = 5000
+
+/** SMS and MMS through a number at Twilio. */
+export const twilio: Driver = {
+  kind: 'twilio',
+  title: 'SMS and MMS through Twilio',
+  config: TwilioSettings,
+  capabilities: (config) => capabilitiesOf(config as Partial<TwilioSettings>),
+  // A US number without a better registration sends one text a second. Twilio itself answers STOP and START.
+  defaults: { pace: 1, settleMs: 120_000, consentReplies: 'carrier' },
+  connect: async (line, host) => connect(line, host),
+  async probe({ config, number }, host) {
+    const { found } = await examine(createApi(config as TwilioSettings, host), { number })
+    return found.map(({ state: _, ...finding }) => finding)
+  },
+}
+
+function connect(line: Line, host: DriverHost): Connection {
+  const settings = line.config as TwilioSettings
+  const api = createApi(settings, host)
+  /** Empty if Twilio cannot call us, or if its calls could not be checked. */
+  const callbackUrl = () => {
+    const url = settings.auth_token ? host.callbackUrl() : ''
+    return canBeCalled(url, settings.api_url ?? API_URL) ? url : ''
+  }
+  const following = createFollowing(api, host, () => (callbackUrl() ? CALLED_MS : UNCALLED_MS), onNews)
+  const arrivals = createArrivals(api, line, host)
+  const sweep = createSweep(api, line, host, arrivals)
+  const health = watchHealth(api, line, host, callbackUrl, () => void sweep.read())
+  const lookup = createLookup(api, line.number, line.settleMs, host)
+
+  function onNews({ status, code, detail }: Progress) {
+    if (status === 'SENT' || status === 'DELIVERED') health.trouble(undefined)
+    else if (OF_THE_LINE.has(Number(code))) health.trouble(detail)
+  }
+
+  /** What a result says besides about its message. */
+  async function learn(result: SendResult, { to }: Outbound): Promise<void> {
+    if (result.outcome === 'accepted') following.follow(result.providerId, host.clock.now())
+    if (result.outcome === 'never-left') void health.check()
+    if (result.outcome !== 'refused') return
+    if (OF_THE_LINE.has(Number(result.code))) health.trouble(result.detail)
+    if (Number(result.code) === OPTED_OUT) await host.optedOut({ number: to })
+  }
+
+  async function resume() {
+    for (const { providerId, wireAt, isDelivered } of await host.openSends())
+      if (providerId && !isDelivered) following.follow(providerId, wireAt)
+  }
+
+  void health.check()
+  void resume().catch((error) =>
+    host.log.warn(troubleOf(error), 'could not read the sends without a final status'),
+  )
+
+  return {
+    async send(message) {
+      const result = await send(api, message, line.number, statusUrl(callbackUrl(), message.ref))
+      await learn(result, message)
+      return result
+    },
+    async lookup(attempt) {
+      const evidence = await lookup(attempt)
+      if (evidence.found) following.follow(evidence.providerId, attempt.wireAt)
+      return evidence
+    },
+    callback: createCallbacks(settings, line, host, arrivals, following),
+    async close() {
+      health.close()
+      following.close()
+      sweep.close()
+    },
+  }
+}
