@@ -71,6 +71,9 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
           ...(driver.defaults?.pace === undefined ? {} : { pace: driver.defaults.pace }),
           ...(driver.defaults?.paceUnit === undefined ? {} : { pace_unit: driver.defaults.paceUnit }),
           ...(driver.defaults?.settleMs === undefined ? {} : { settle_ms: driver.defaults.settleMs }),
+          ...(driver.defaults?.consentReplies === undefined
+            ? {}
+            : { consent_replies: driver.defaults.consentReplies }),
         },
         capabilities: capabilitiesOf(() => driver.capabilities({})),
         can_test: driver.probe !== undefined,

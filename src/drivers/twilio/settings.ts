@@ -34,7 +34,6 @@ export const TwilioSettings = Type.Object({
       title: 'API key SID',
       pattern: '^SK[0-9a-fA-F]{32}$',
       description: 'API key to send with, instead of the auth token',
-      examples: ['SK00000000000000000000000000000000'],
     }),
   ),
   api_secret: Type.Optional(
@@ -50,8 +49,7 @@ export const TwilioSettings = Type.Object({
     Type.String({
       title: 'Messaging Service SID',
       pattern: '^MG[0-9a-fA-F]{32}$',
-      description: 'Messaging Service that the number belongs to; messages then leave through it',
-      examples: ['MG00000000000000000000000000000000'],
+      description: 'SID of the Messaging Service that the number belongs to; messages then leave through it',
     }),
   ),
   mms: Type.Optional(
@@ -79,7 +77,7 @@ export const TwilioSettings = Type.Object({
   wire: Type.Optional(
     Type.Boolean({
       description:
-        'Point the webhook of the number, or of its Messaging Service, at this server when the line connects; default false',
+        'Point the webhook for messages to the number at this server when the line connects; default false',
     }),
   ),
   api_url: Type.Optional(
@@ -87,8 +85,8 @@ export const TwilioSettings = Type.Object({
       title: 'API URL',
       pattern: '^https?://[^\\s?#@]+$',
       maxLength: 2000,
-      description: 'Address of the API; default https://api.twilio.com',
-      examples: ['https://api.dublin.ie1.twilio.com'],
+      description:
+        'Address of the API, such as https://api.dublin.ie1.twilio.com; default https://api.twilio.com',
       destination: true,
     }),
   ),

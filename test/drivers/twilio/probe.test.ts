@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createTwilio, type Twilio } from '../../peers/twilio/twilio.js'
+import { createWorld, type World } from '../../support/world.js'
+
+const NUMBERS = 'GET IncomingPhoneNumbers'
+const SERVICE = `MG${'b2'.repeat(16)}`
+
+describe('the test of a line at Twilio', () => {
+  let peer: Twilio
+  let world: World
+  afterEach(async () => {
+    await world.close()
+    await peer.close()
+  })
+
+  async function probe(change: (peer: Twilio) => unknown = () => {}, settings: object = {}) {
+    peer = await createTwilio({ number: '+12025550180' })
+    await change(peer)
+    world = await createWorld('sqlite', { isReal: true, realTime: true })
+    const config = { account_sid: peer.account, auth_token: peer.token, api_url: peer.url, ...settings }
+    const body = { driver: 'twilio', number: '+12025550180', config }
+    const reply = await world.post('/admin/lines/test', body, 'admin')
+    expect(JSON.stringify(reply.body)).not.toContain('canary')
+    expect(peer.heard.every((route) => route.startsWith('GET'))).toBe(true)
+    return reply.body.findings.map(({ ok, what, advice }: Record<string, string>) =>
+      [ok ? 'ok' : 'no', what, ...(advice ? [advice] : [])].join(' | '),
+    )
+  }
+
+  it('tells what the number can do and where its messages go, and changes nothing', async () => {
+    expect(await probe()).toEqual([
+      'ok | Twilio answers and knows the credentials',
+      'ok | The number can do SMS, MMS, VOICE',
+      'ok | No webhook is set for messages to the number; Trunkline reads them by asking Twilio',
+    ])
+  })
+
+  it.each<[string, string, (peer: Twilio) => unknown, object]>([
+    ['a wrong token', 'no | Twilio rejects the credentials', () => {}, { auth_token: 'canary-wrong' }],
+    ['no credentials', 'no | The credentials are missing', () => {}, { auth_token: undefined }],
+    [
+      'an account that is closed',
+      'no | The Twilio account is not active',
+      (peer) => peer.fault(NUMBERS, { status: 403, code: 20005 }),
+      {},
+    ],
+    [
+      'a key without the permission',
+      'no | The API key may not read phone numbers',
+      (peer) => peer.fault(NUMBERS, { status: 403, code: 20003 }),
+      {},
+    ],
+    ['a Twilio that is away', 'no | Twilio does not answer', (peer) => peer.stop(), {}],
+    ['another server', 'no | Something else than Twilio answers', (peer) => peer.fault(NUMBERS, 'html'), {}],
+    [
+      'a number of somebody else',
+      'no | The number does not belong to this account',
+      (peer) => Object.assign(peer.phone, { phone_number: '+12025550000' }),
+      {},
+    ],
+    [
+      'a number without texts',
+      'no | The number cannot send texts',
+      (peer) => Object.assign(peer.phone.capabilities, { sms: false }),
+      {},
+    ],
+    [
+      'a number without MMS',
+      'no | The number cannot send MMS',
+      (peer) => Object.assign(peer.phone.capabilities, { mms: false }),
+      {},
+    ],
+    [
+      'an address that takes the messages',
+      'ok | Messages to the number go to demo.twilio.com, which may answer them; Trunkline reads',
+      (peer) => Object.assign(peer.phone, { sms_url: 'https://user:canary@demo.twilio.com/sms?canary' }),
+      {},
+    ],
+    [
+      'an application that takes the messages',
+      'ok | An application (SmsApplicationSid) takes messages to the number; Trunkline changes that',
+      (peer) => Object.assign(peer.phone, { sms_application_sid: `AP${'1'.repeat(32)}` }),
+      { wire: true },
+    ],
+    [
+      'a trunk',
+      'ok | Calls to the number go to a SIP trunk',
+      (peer) => Object.assign(peer.phone, { trunk_sid: `TK${'1'.repeat(32)}` }),
+      {},
+    ],
+    [
+      'a Messaging Service that drops messages',
+      'ok | The Messaging Service drops messages to its numbers',
+      () => {},
+      { messaging_service_sid: SERVICE },
+    ],
+    [
+      'a Messaging Service that sends them elsewhere',
+      'ok | The Messaging Service sends messages to its numbers to other.example.com',
+      (peer) => Object.assign(peer.pool, { inbound_request_url: 'https://other.example.com/in' }),
+      { messaging_service_sid: SERVICE },
+    ],
+    [
+      'a Messaging Service without the number',
+      'no | The number is not in the Messaging Service',
+      (peer) => Object.assign(peer.pool, { numbers: [] }),
+      { messaging_service_sid: SERVICE },
+    ],
+    [
+      'a Messaging Service that does not exist',
+      'no | The Messaging Service does not exist',
+      () => {},
+      { messaging_service_sid: `MG${'0'.repeat(32)}` },
+    ],
+  ])('finds %s', async (_what, words, change, settings) => {
+    expect((await probe(change, settings)).join('\n')).toContain(words)
+  })
+})
