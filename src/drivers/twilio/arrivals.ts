@@ -27,6 +27,8 @@ export interface Arrivals {
 }
 
 const MOST_REMEMBERED = 5000
+/** Files that cannot be fetched for this long are given up; their message is then stored without them. */
+const PATIENCE_MS = 3_600_000
 
 export function createArrivals(
   api: Api,
@@ -34,11 +36,23 @@ export function createArrivals(
   host: Pick<DriverHost, 'receive' | 'media' | 'clock'>,
 ): Arrivals {
   const known = createBoundedMap<string, true>(MOST_REMEMBERED)
+  /** When each message with files was first tried. */
+  const triedAt = createBoundedMap<string, number>(MOST_REMEMBERED)
+
+  function isGivenUp(sid: string): boolean {
+    const now = host.clock.now()
+    const since = triedAt.get(sid)
+    if (since === undefined) triedAt.set(sid, now)
+    return now - (since ?? now) > PATIENCE_MS
+  }
 
   async function filesOf({ sid, media, files }: Arrival): Promise<readonly string[]> {
     if (media === 0 || files.length === media) return files
-    const { json } = await ask(api, `Messages/${sid}/Media.json`)
-    return listOf(fieldsOf(json).media_list).flatMap((one) => fileIdOf(fieldsOf(one).sid) ?? [])
+    const list = await ask(api, `Messages/${sid}/Media.json`).catch((error) => {
+      if (isGivenUp(sid)) return undefined
+      throw error
+    })
+    return listOf(fieldsOf(list?.json).media_list).flatMap((one) => fileIdOf(fieldsOf(one).sid) ?? [])
   }
 
   return {
@@ -55,7 +69,9 @@ export function createArrivals(
           service: 'SMS',
           content: i === 0 ? body : '',
           sentAt: at,
-          ...(file ? { media: () => download(api, host, `Messages/${sid}/Media/${file}`, at) } : {}),
+          ...(file
+            ? { media: () => download(api, host, `Messages/${sid}/Media/${file}`, () => isGivenUp(sid)) }
+            : {}),
         }
         await host.receive(message)
       }

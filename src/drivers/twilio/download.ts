@@ -4,9 +4,6 @@ import type { DriverHost } from '../host.js'
 import type { MediaBytes } from '../inbound.js'
 import type { Api } from './api.js'
 
-/** A file that cannot be fetched for this long is given up; its message is then stored without it. */
-const PATIENCE_MS = 3_600_000
-
 /**
  * Opens a received file. Twilio answers with the bytes or with the address of a store, which must not see the
  * credentials: the host fetches it like any address of a stranger. While that fails the message waits, because neither
@@ -14,12 +11,12 @@ const PATIENCE_MS = 3_600_000
  */
 export async function download(
   api: Api,
-  host: Pick<DriverHost, 'media' | 'clock'>,
+  host: Pick<DriverHost, 'media'>,
   path: string,
-  at: number,
+  isGivenUp: () => boolean,
 ): Promise<MediaBytes> {
-  const isLate = () => host.clock.now() - at > PATIENCE_MS
-  const away = (why: string) => new AppError(isLate() ? 'not_found' : 'unavailable', `cannot be read: ${why}`)
+  const away = (why: string) =>
+    new AppError(isGivenUp() ? 'not_found' : 'unavailable', `cannot be read: ${why}`)
   const failed = (error: unknown) => {
     if (error instanceof NoAnswer) return away(error.message)
     return error instanceof AppError && error.code === 'invalid' ? away(error.message) : error
