@@ -1,5 +1,6 @@
+import { createComplaint } from '../../core/lines/complaint.js'
 import type { DriverHost } from '../host.js'
-import { createComplaint, type Phone } from './phone.js'
+import { type Phone, troubleOf } from './phone.js'
 import { isOfThePhone, type PhoneState, receiptOf, stateOf } from './states.js'
 
 export interface Following {
@@ -42,7 +43,9 @@ export function createFollowing(
   let isAsking = false
   let restsUntil = 0
   let cancel = () => {}
-  const complaint = createComplaint(host.log, 'could not ask the phone about sent texts')
+  const complaint = createComplaint((error) =>
+    host.log.warn(troubleOf(error), 'could not ask the phone about sent texts'),
+  )
 
   function plan() {
     cancel()

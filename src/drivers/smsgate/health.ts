@@ -1,7 +1,8 @@
+import { createComplaint } from '../../core/lines/complaint.js'
 import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 import { bad, examine, NEEDED, type Observation, worstOf } from './examine.js'
-import { createComplaint, type Phone } from './phone.js'
+import { type Phone, troubleOf } from './phone.js'
 import type { PhoneState } from './states.js'
 
 export interface Health {
@@ -28,7 +29,7 @@ export function watchHealth(
   let failure: PhoneState | undefined
   let checking: Promise<void> | undefined
   let cancel = () => {}
-  const complaint = createComplaint(host.log, 'could not look at the phone')
+  const complaint = createComplaint((error) => host.log.warn(troubleOf(error), 'could not look at the phone'))
 
   /** Sets what somebody has changed on the phone; before the next text leaves, because the app's own order is newest first. */
   async function setUp(): Promise<Observation[]> {

@@ -1,11 +1,12 @@
 import { listOf } from '../../core/fields.js'
+import { createComplaint } from '../../core/lines/complaint.js'
 import type { Line } from '../../core/lines/line.js'
 import { fromNational } from '../../core/phone-number.js'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
 import { advance, type Cursor, isNew, LATE_MS, readCursor, remember, writeCursor } from './cursor.js'
 import { download } from './download.js'
-import { ask, createComplaint, type Phone } from './phone.js'
+import { ask, type Phone, troubleOf } from './phone.js'
 import { type InboxRow, providerIdOf, rowOf } from './rows.js'
 
 export interface Inbox {
@@ -35,7 +36,9 @@ export function createInbox(
   let reading: Promise<void> | undefined
   let isAskedAgain = false
   let cancel = () => {}
-  const complaint = createComplaint(host.log, "could not read the phone's inbox")
+  const complaint = createComplaint((error) =>
+    host.log.warn(troubleOf(error), "could not read the phone's inbox"),
+  )
 
   /** How many texts there are, and the newest: one small question tells whether anything has changed. */
   async function look(): Promise<string> {

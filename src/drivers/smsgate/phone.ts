@@ -1,6 +1,6 @@
 import { fieldsOf, parseJson, textOf } from '../../core/fields.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
-import type { DriverHost, HttpAsk, HttpHeaders, LineHttp, ProbeHost } from '../host.js'
+import type { HttpAsk, HttpHeaders, LineHttp, ProbeHost } from '../host.js'
 import type { SmsGateSettings } from './settings.js'
 
 export interface PhoneAnswer {
@@ -87,18 +87,4 @@ export async function isApp(phone: Phone): Promise<boolean> {
 export function troubleOf(error: unknown): object {
   if (error instanceof NoAnswer) return { reason: error.message }
   return error instanceof PhoneFault ? { reason: `HTTP ${error.answer.status}` } : { err: error }
-}
-
-/** Warns of trouble once, until it is over: a phone may be away for days. */
-export function createComplaint(log: DriverHost['log'], text: string) {
-  let isTold = false
-  return {
-    tell(error: unknown) {
-      if (!isTold) log.warn(troubleOf(error), text)
-      isTold = true
-    },
-    over() {
-      isTold = false
-    },
-  }
 }

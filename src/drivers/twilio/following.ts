@@ -1,4 +1,5 @@
 import { fieldsOf, textOf, wholeOf } from '../../core/fields.js'
+import { createComplaint } from '../../core/lines/complaint.js'
 import type { DriverHost } from '../host.js'
 import { type Api, ApiFault, ask, troubleOf } from './api.js'
 import { isFinal, type Progress, progressOf, receiptOf } from './statuses.js'
@@ -21,6 +22,8 @@ const MOST_FOLLOWED = 10_000
 const MOST_MS = 6 * 3_600_000
 const LIFE_MS = 24 * 3_600_000
 const AT_ONCE = 20
+/** If Twilio gives no answer, it is left alone for this time, however many messages are open. */
+const REST_MS = 15_000
 
 /**
  * Statuses of sent messages that no webhook has told. `firstMs` is the time until the first question, which then comes
@@ -36,13 +39,17 @@ export function createFollowing(
   let isClosed = false
   let isAsking = false
   let nextAt = Number.POSITIVE_INFINITY
+  let restsUntil = 0
   let cancel = () => {}
+  const complaint = createComplaint((error) =>
+    host.log.warn(troubleOf(error), 'could not ask Twilio about sent messages'),
+  )
 
   function planFor(dueAt: number) {
     if (isClosed || isAsking || dueAt >= nextAt) return
     cancel()
-    nextAt = dueAt
-    cancel = host.clock.after(Math.max(0, dueAt - host.clock.now()), () => void askAll())
+    nextAt = Math.max(dueAt, restsUntil)
+    cancel = host.clock.after(Math.max(0, nextAt - host.clock.now()), () => void askAll())
   }
 
   async function askAll() {
@@ -52,13 +59,14 @@ export function createFollowing(
     const due = [...open].filter(([, { dueAt }]) => dueAt <= now).slice(0, AT_ONCE)
     try {
       for (const [sid, one] of due) {
-        // First, so that a Twilio that is away is not asked without a pause.
-        one.dueAt = now + Math.min(MOST_MS, Math.max(firstMs(), now - one.since))
         if (isClosed) break
+        one.dueAt = now + Math.min(MOST_MS, Math.max(firstMs(), now - one.since))
         await askFor(sid, one)
       }
+      complaint.over()
     } catch (error) {
-      host.log.warn(troubleOf(error), 'could not ask Twilio about sent messages')
+      restsUntil = host.clock.now() + REST_MS
+      complaint.tell(error)
     } finally {
       isAsking = false
       let dueAt = nextAt

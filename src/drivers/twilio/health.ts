@@ -1,3 +1,4 @@
+import { createComplaint } from '../../core/lines/complaint.js'
 import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 import { type Api, troubleOf } from './api.js'
@@ -28,6 +29,9 @@ export function watchHealth(
   let failure: string | undefined
   let checking: Promise<void> | undefined
   let cancel = () => {}
+  const complaint = createComplaint((error) =>
+    host.log.warn(troubleOf(error), 'could not look at the number at Twilio'),
+  )
 
   async function look() {
     const url = callbackUrl()
@@ -45,13 +49,14 @@ export function watchHealth(
     isAway = state === 'OFFLINE'
     if (`${state} ${detail}` !== said) host.state(state, detail)
     said = `${state} ${detail}`
+    complaint.over()
   }
 
   function check(): Promise<void> {
     checking ??= look()
       .catch((error) => {
         isAway = true
-        if (!isClosed) host.log.warn(troubleOf(error), 'could not look at the number at Twilio')
+        if (!isClosed) complaint.tell(error)
       })
       .finally(() => {
         checking = undefined

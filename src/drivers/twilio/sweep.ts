@@ -1,4 +1,5 @@
 import { fieldsOf, parseJson, wholeOf } from '../../core/fields.js'
+import { createComplaint } from '../../core/lines/complaint.js'
 import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 import { type Api, pagesOf, troubleOf } from './api.js'
@@ -34,6 +35,9 @@ export function createSweep(
   let saved = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
   let cancel = () => {}
+  const complaint = createComplaint((error) =>
+    host.log.warn(troubleOf(error), "could not read Twilio's list of messages"),
+  )
 
   async function readOnce(): Promise<void> {
     floor ??= await loadFloor()
@@ -97,8 +101,8 @@ export function createSweep(
 
   function read(): Promise<void> {
     reading ??= readOnce()
-      .catch((error) => {
-        if (!isClosed) host.log.warn(troubleOf(error), "could not read Twilio's list of messages")
+      .then(complaint.over, (error) => {
+        if (!isClosed) complaint.tell(error)
       })
       .finally(() => {
         reading = undefined

@@ -60,7 +60,11 @@ function connect(line: Line, host: DriverHost): Connection {
     if (result.outcome === 'never-left') void health.check()
     if (result.outcome !== 'refused') return
     if (OF_THE_LINE.has(Number(result.code))) health.trouble(result.detail)
-    if (Number(result.code) === OPTED_OUT) await host.optedOut({ number: to })
+    // The message is refused, whatever becomes of this.
+    if (Number(result.code) === OPTED_OUT)
+      await host
+        .optedOut({ number: to })
+        .catch((error) => host.log.warn(troubleOf(error), 'could not store an opt-out'))
   }
 
   async function resume() {

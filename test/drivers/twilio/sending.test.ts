@@ -178,4 +178,19 @@ describe.each(ENGINES)('messages out through Twilio on %s', (engine) => {
     await on.pass(2 * MINUTE)
     expect(await on.status(handle)).toBe('DELIVERED')
   })
+
+  it('asks a Twilio that is away seldom, however many messages are open, and warns once', async () => {
+    on.peer.webhooks.become('lost')
+    on.peer.become('queued')
+    for (let i = 0; i < 30; i++) await on.send(`text ${i}`)
+    on.peer.heard.length = 0
+    for (const route of ['GET Messages/:sid', 'GET Messages', 'GET IncomingPhoneNumbers'])
+      on.peer.fault(route, 'cut before')
+    await on.pass(3 * 60_000)
+    const asked = on.peer.heard.filter((route) => route === 'GET Messages/:sid').length
+    expect([asked > 0, asked <= 12]).toEqual([true, true])
+    const warnings = (text: string) => on.world.logs.filter((line) => line.includes(text)).length
+    expect(warnings('could not ask Twilio about sent messages')).toBe(1)
+    expect(warnings("could not read Twilio's list")).toBe(1)
+  })
 })
