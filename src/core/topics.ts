@@ -56,6 +56,10 @@ export const topics = {
   profile: (lineId: string) => topic(`profile:${lineId}`, 'one'),
   /** A contact of a line shares a new location, or the line's connection has changed. */
   places: (lineId: string) => topic(`places:${lineId}`, 'all'),
+  /** A line has a text for the phone that is paired with it. */
+  ring: (lineId: string) => topic(`ring:${lineId}`, 'all'),
+  /** A paired phone has registered anew, or was removed. */
+  paired: (phoneId: string) => topic(`paired:${phoneId}`, 'all'),
   /** Virtual phones have news for a line: messages, calls or locations. */
   phones: (lineId: string) => topic(`phones:${lineId}`, 'one'),
   phoneCalls: (lineId: string) => topic(`calls:${lineId}`, 'one'),

@@ -100,6 +100,29 @@ export interface LineActions {
    * it.
    */
   callback(request: CallbackRequest): Promise<CallbackReply>
+  /** The phone that is paired with this line called, under `/mobile/v1`. Returns the texts for it, on a pull. */
+  phone(call: PhoneCall): Promise<PhoneText[]>
+}
+
+/** A call of a paired phone, which has shown its token. Values that it posted are not checked. */
+export type PhoneCall =
+  /** The phone opened or closed its event stream. */
+  | { kind: 'stream'; isOpen: boolean }
+  /** The phone asks for texts. What was handed out before `registeredAt` may be on another phone. */
+  | { kind: 'pull'; registeredAt: number }
+  /** States of texts, by their ids. */
+  | { kind: 'report'; reports: readonly unknown[] }
+  /** The phone received a text. */
+  | { kind: 'received'; event: string; payload: unknown }
+  /** The phone was removed. */
+  | { kind: 'unpaired' }
+
+/** A text for a paired phone, in the words of the app. The phone sends an id once, however often it is told. */
+export interface PhoneText {
+  id: string
+  textMessage: { text: string }
+  phoneNumbers: readonly string[]
+  withDeliveryReport: boolean
 }
 
 export interface CallbackRequest {

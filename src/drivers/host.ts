@@ -56,6 +56,8 @@ export interface DriverHost extends ProbeHost {
    * attempt.
    */
   knownSends(providerIds: readonly string[]): Promise<string[]>
+  /** Tells the phone that is paired with this line to ask for texts. The hint may get lost. */
+  ring(): void
   /** URL at which the carrier reaches this line's `callback`; empty if the server has no public URL. */
   callbackUrl(): string
 }

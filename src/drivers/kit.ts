@@ -23,6 +23,8 @@ export type {
   LineActions,
   LocationShare,
   Outbound,
+  PhoneCall,
+  PhoneText,
   Profile,
   ProfileChange,
 } from './contract.js'

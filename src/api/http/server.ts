@@ -20,6 +20,7 @@ import { registerAdminDrivers } from '../admin/drivers.js'
 import { registerAdminErasures } from '../admin/erasures.js'
 import { registerAdminKeys } from '../admin/keys.js'
 import { registerAdminLines } from '../admin/lines.js'
+import { registerAdminPhones } from '../admin/phones.js'
 import { registerAdminRecovery } from '../admin/recovery.js'
 import { registerAdminSeal } from '../admin/seal.js'
 import { registerAdminSeats } from '../admin/seats.js'
@@ -46,6 +47,7 @@ import { registerCallbacks } from '../lines/callbacks.js'
 import { registerContactSharing } from '../lines/contact-sharing.js'
 import { registerLines } from '../lines/lines.js'
 import { registerLookups } from '../lines/lookups.js'
+import { registerMobile } from '../lines/mobile.js'
 import { registerLineReport } from '../lines/report.js'
 import { registerLocation } from '../location/location.js'
 import { registerMedia } from '../media/media.js'
@@ -231,6 +233,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminKeys(routes, ctx)
     registerAdminDrivers(routes, ctx)
     registerAdminLines(routes, ctx)
+    registerAdminPhones(routes, ctx)
     registerAdminSeats(routes, ctx)
     registerAdminErasures(routes, ctx)
     registerAdminRecovery(routes, ctx)
@@ -259,6 +262,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
     await registerCallbacks(routes, ctx)
+    await registerMobile(routes, ctx, failures)
     await registerGroupPhoto(routes, ctx)
     registerSimGroups(routes, ctx)
     registerSimLocation(routes, ctx)

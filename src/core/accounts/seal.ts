@@ -34,6 +34,8 @@ export interface Vault {
   open(place: SealContext, sealed: string): string
   /** A token for a name. It is not stored, and only a holder of the key ring can make it. */
   sign(purpose: string, name: string): string
+  /** The tokens that the keys of the ring make for a name. */
+  signatures(purpose: string, name: string): readonly string[]
   /** Whether a key of the ring made this token. */
   isSigned(purpose: string, name: string, token: string): boolean
 }
@@ -138,6 +140,7 @@ export function createVault(keys: readonly SealKey[]): Vault {
       }
     },
     sign: (purpose, name) => signature(kid, purpose, name),
+    signatures: (purpose, name) => keys.map(({ kid }) => signature(kid, purpose, name)),
     isSigned(purpose, name, token) {
       const given = Buffer.from(token, 'latin1')
       return keys.some(({ kid }) => {

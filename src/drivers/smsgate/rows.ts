@@ -39,13 +39,13 @@ export function rowOf(json: unknown): InboxRow | undefined {
   }
 }
 
-function attachmentOf(json: unknown): Attachment {
+export function attachmentOf(json: unknown): Attachment {
   const { partId, name, contentType } = fieldsOf(json)
   return { partId: wholeOf(partId) ?? -1, name: textOf(name), contentType: textOf(contentType).toLowerCase() }
 }
 
 /** An MMS also has its layout and its text as parts. */
-function isFile({ partId, contentType }: Attachment): boolean {
+export function isFile({ partId, contentType }: Attachment): boolean {
   return partId >= 0 && contentType !== 'application/smil' && contentType !== 'text/plain'
 }
 
@@ -62,7 +62,7 @@ export function timeOf(value: unknown): number | undefined {
  * The id of a text. The app's own is a number of 32 bits, which may repeat. It is hashed because an id is not deleted
  * with a person's texts, and sender and time are part of it.
  */
-export function providerIdOf({ id, sender, at }: InboxRow, part = 0): string {
+export function providerIdOf({ id, sender, at }: Pick<InboxRow, 'id' | 'sender' | 'at'>, part = 0): string {
   const digest = hash('sha256', `${id} ${sender} ${at}`, 'hex').slice(0, 32)
   return part === 0 ? digest : `${digest}-${part}`
 }

@@ -68,6 +68,7 @@ export function hostFor(
       listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS), unread),
     parkedReceipts: () => listUnmatchedReceipts(ctx.db, line.id, ctx.clock.now() - OPEN_SENDS_MS),
     knownSends: async (ids) => [...(await findSends(ctx.db, line.id, ids)).keys()],
+    ring: () => ctx.wakes.wake(topics.ring(line.id)),
     callbackUrl() {
       const base = ctx.publicUrl()
       return base && `${base}/callbacks/${line.id}/${ctx.vault.sign(CALLBACK, line.id)}`

@@ -25,6 +25,7 @@ import {
   removeLine,
   saveLine,
 } from '../../storage/lines/lines.js'
+import { dropPhoneLine } from '../../storage/lines/paired-phones.js'
 import { dropLineSecrets } from '../../storage/lines/secrets.js'
 import { findNextAttempts } from '../../storage/messages/attempts.js'
 import { lockMessages } from '../../storage/messages/messages.js'
@@ -210,6 +211,7 @@ async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
   sql.announce(topics.lines, line.id)
   await dropCursor(sql, line.id)
   await dropLineSecrets(sql, line.id)
+  await dropPhoneLine(sql, line.id)
   const accounts = await accountsOf(sql, line)
   return [
     ...(await endCallsOf(sql, line.id, now)),

@@ -27,6 +27,8 @@ export const IMPERSONAL: Readonly<Record<string, string>> = {
   message_counts: 'numbers by line',
   migrations: 'the schema',
   nodes: 'processes',
+  paired_phones: 'phones of the operator: model, carrier, hashes',
+  phone_lines: 'ids',
   plans: 'budgets',
   profile_requests: 'name and photo of a line',
   retention_policies: 'days',

@@ -97,7 +97,7 @@ const FRAME: readonly WorldTable[] = [
   byAccount('tokens'),
   byAccount('keys'),
   byAccount('seats'),
-  ...['line_cursors', 'line_secrets', 'line_leases', 'line_members'].map(byLine),
+  ...['line_cursors', 'line_secrets', 'line_leases', 'line_members', 'phone_lines'].map(byLine),
   { name: 'lines', where: 'id {lines}' },
   byAccount('event_counters'),
   { name: 'accounts', where: 'id = {account}' },

@@ -107,7 +107,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   ]
   const act: DrivenLine['act'] = (method, ask) =>
     // Accepts what the carrier delivers, even if the line's state is offline.
-    method !== 'callback' && health.isOffline()
+    method !== 'callback' && method !== 'phone' && health.isOffline()
       ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
       : perform(ctx, line, connection, method, ask)
   const chores = startChores(ctx, line, lease, act)

@@ -89,6 +89,7 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
       received.push(message)
     },
     async acknowledged() {},
+    ring() {},
     receipt: async (receipt) => void told.receipts.push(receipt),
     read: async (read) => void told.reads.push(read),
     typing: async (news) => void told.typing.push(news),

@@ -1,0 +1,80 @@
+import type { FastifyReply } from 'fastify'
+import type { PairedPhone } from '../../core/lines/paired-phone.js'
+import { topics } from '../../core/topics.js'
+import type { Ctx } from '../../services/ctx.js'
+import { tellLines } from '../../services/lines/phones/calls.js'
+import { findPhone, listLinesOfPhone } from '../../storage/lines/paired-phones.js'
+import type { Routes } from '../http/routes.js'
+import { createEventStream, SSE_HEADERS } from '../http/sse.js'
+
+/** Event streams of paired phones, one for each. They stay open until the phone or the server ends them. */
+export interface PhoneStreams {
+  open(phone: PairedPhone, reply: FastifyReply): Promise<unknown>
+}
+
+/** Real time. Proxies end a connection that is silent for a minute. */
+const HEARTBEAT_MS = 30_000
+/** The app begins a pull anew with each event, so events that follow each other quickly would keep it from one. */
+const GAP_MS = 1000
+
+export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
+  const open = new Map<string, (reason: string) => void>()
+  app.addHook('preClose', async () => {
+    for (const finish of [...open.values()]) finish('the server stops')
+  })
+
+  return {
+    async open(phone, reply) {
+      const lines = await listLinesOfPhone(ctx.db, phone.id)
+      const stream = createEventStream(() => {
+        for (const end of ends) end()
+        if (open.get(phone.id) === finish) open.delete(phone.id)
+        void ctx.errand(() => tellLines(ctx, lines, { kind: 'stream', isOpen: false }).catch(() => {}))
+      })
+      const finish = (reason: string) => {
+        stream.comment(reason)
+        stream.end()
+      }
+      const ring = spaced(() => stream.event('MessageEnqueued', {}))
+      const heartbeat = setInterval(() => stream.comment(), HEARTBEAT_MS)
+      const ends = [
+        ring.cancel,
+        () => clearInterval(heartbeat),
+        ...lines.map(({ lineId }) => ctx.wakes.on(topics.ring(lineId), ring)),
+        ctx.wakes.on(topics.paired(phone.id), () => void check()),
+      ]
+      async function check() {
+        const now = await findPhone(ctx.db, phone.id).catch(() => phone)
+        if (now?.registeredAt !== phone.registeredAt) finish('not paired any more')
+      }
+      open.get(phone.id)?.('another stream was opened')
+      open.set(phone.id, finish)
+      stream.comment('open')
+      // The app reads both once a day, and as it starts, when it may not be paired yet.
+      stream.event('WebhooksUpdated', {})
+      stream.event('SettingsUpdated', {})
+      void ctx.errand(() => tellLines(ctx, lines, { kind: 'stream', isOpen: true }).catch(() => {}))
+      return reply.headers(SSE_HEADERS).send(stream.body)
+    },
+  }
+}
+
+/** Calls at once, and then once for all calls within a second. */
+function spaced(call: () => void): { (): void; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let isAsked = false
+  const pass = () => {
+    timer = undefined
+    if (isAsked) run()
+  }
+  const run = () => {
+    isAsked = false
+    timer = setTimeout(pass, GAP_MS)
+    call()
+  }
+  const ask = () => {
+    if (timer) isAsked = true
+    else run()
+  }
+  return Object.assign(ask, { cancel: () => clearTimeout(timer) })
+}

@@ -1,0 +1,101 @@
+import type { DriverHost } from '../../host.js'
+
+export interface Presence {
+  /** Tells the phone to ask for texts, and notices whether it does. */
+  ring(): void
+  /** The phone called. `isPull`: it asked for texts. */
+  heard(isPull: boolean): void
+  stream(isOpen: boolean): void
+  unpaired(): void
+  close(): void
+}
+
+/** A phone with an event stream asks for texts within seconds after it was told to. */
+const PROMPT_MS = 30_000
+/** The app opens a lost stream again after five seconds. */
+const REOPEN_MS = 15_000
+/** Without an event stream the app asks every 15 minutes; Android may put off one of these calls. */
+const AWAY_MS = 35 * 60_000
+
+const SLOW =
+  'The phone has no event stream and asks only every 15 minutes. In the app, choose "SSE only" as notification channel, and exclude the app from battery optimization.'
+const SILENT = 'The phone does not call. Is it switched on, with SMSGate online?'
+const NONE = 'No phone is paired with this line. Pair one: trunkline phone add'
+
+/** Reports the line's state from the calls of the phone, which are the only sign of it. */
+export function createPresence(
+  host: Pick<DriverHost, 'state' | 'clock' | 'ring'>,
+  onAway: () => void,
+): Presence {
+  let heardAt = Number.NEGATIVE_INFINITY
+  let hasStream = false
+  let isClosed = false
+  let said = ''
+  let cancelPrompt: (() => void) | undefined
+  let cancelReopen = () => {}
+  let cancelLook = () => {}
+
+  function look() {
+    if (isClosed) return
+    cancelLook()
+    const left = heardAt + AWAY_MS - host.clock.now()
+    if (hasStream) {
+      // The process with the stream may have ended without a word.
+      cancelLook = host.clock.after(Math.max(0, left), ring)
+      return say('ONLINE')
+    }
+    if (left <= 0) return say('OFFLINE', SILENT)
+    cancelLook = host.clock.after(left, look)
+    say('DEGRADED', SLOW)
+  }
+
+  function say(state: 'ONLINE' | 'DEGRADED' | 'OFFLINE', detail?: string) {
+    const words = `${state} ${detail}`
+    if (words !== said) host.state(state, detail)
+    said = words
+    if (state === 'OFFLINE') onAway()
+  }
+
+  function ring() {
+    host.ring()
+    cancelPrompt ??= host.clock.after(PROMPT_MS, () => {
+      cancelPrompt = undefined
+      hasStream = false
+      look()
+    })
+  }
+
+  return {
+    ring,
+    heard(isPull) {
+      heardAt = host.clock.now()
+      if (isPull && cancelPrompt) {
+        cancelPrompt()
+        cancelPrompt = undefined
+        hasStream = true
+      }
+      // Its state is not known before the first ring is answered or not.
+      if (said !== '' || hasStream) look()
+    },
+    stream(isOpen) {
+      cancelReopen()
+      if (isOpen) hasStream = true
+      // Another stream may be open by now.
+      else cancelReopen = host.clock.after(REOPEN_MS, ring)
+      heardAt = host.clock.now()
+      look()
+    },
+    unpaired() {
+      heardAt = Number.NEGATIVE_INFINITY
+      hasStream = false
+      cancelLook()
+      say('OFFLINE', NONE)
+    },
+    close() {
+      isClosed = true
+      cancelPrompt?.()
+      cancelReopen()
+      cancelLook()
+    },
+  }
+}
