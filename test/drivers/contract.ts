@@ -22,6 +22,8 @@ export interface AcceptedMessage {
 export interface CarrierHarness {
   /** The driver settings that connect to it. */
   config: Record<string, unknown>
+  /** Connects the carrier to the line, if the line must exist first. */
+  join?(lineId: string): Promise<void>
   act(what: CarrierAct): Promise<void>
   /** Makes the carrier unreachable: nothing leaves. */
   unplug(): Promise<void>
@@ -59,6 +61,8 @@ export interface CarrierTraits {
   settleMs: number
   /** The detail of the error when the carrier refuses a message. */
   refusal: string
+  /** Settings of the server. */
+  env?: Record<string, string>
   /** Time to pass at every check, for drivers that wait between steps. */
   stepMs?: number
 }
@@ -85,11 +89,12 @@ export function driverContract(
     const text = () => `text ${++texts}`
 
     beforeAll(async () => {
-      world = await createWorld(engine, { isReal: true })
+      world = await createWorld(engine, { isReal: true, ...(traits.env ? { env: traits.env } : {}) })
       carrier = await setup(world, NUMBER)
       const reply = await create(carrier.config)
       expect(reply.status, JSON.stringify(reply.body)).toBe(201)
       lineId = reply.body.id
+      await carrier.join?.(lineId)
       await eventually(async () => expect((await line()).state).toBe('ONLINE'))
     })
     afterAll(async () => {

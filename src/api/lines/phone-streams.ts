@@ -35,7 +35,7 @@ export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
         stream.comment(reason)
         stream.end()
       }
-      const ring = spaced(() => stream.event('MessageEnqueued', {}))
+      const ring = spaced(ctx, () => stream.event('MessageEnqueued', {}))
       const heartbeat = setInterval(() => stream.comment(), HEARTBEAT_MS)
       const ends = [
         ring.cancel,
@@ -60,21 +60,20 @@ export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
 }
 
 /** Calls at once, and then once for all calls within a second. */
-function spaced(call: () => void): { (): void; cancel(): void } {
-  let timer: NodeJS.Timeout | undefined
+function spaced({ clock }: Pick<Ctx, 'clock'>, call: () => void): { (): void; cancel(): void } {
+  let cancel: (() => void) | undefined
   let isAsked = false
-  const pass = () => {
-    timer = undefined
-    if (isAsked) run()
-  }
   const run = () => {
     isAsked = false
-    timer = setTimeout(pass, GAP_MS)
+    cancel = clock.after(GAP_MS, () => {
+      cancel = undefined
+      if (isAsked) run()
+    })
     call()
   }
   const ask = () => {
-    if (timer) isAsked = true
+    if (cancel) isAsked = true
     else run()
   }
-  return Object.assign(ask, { cancel: () => clearTimeout(timer) })
+  return Object.assign(ask, { cancel: () => cancel?.() })
 }

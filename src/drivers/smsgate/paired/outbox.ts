@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../../base/bounded-map.js'
 import type { PhoneText } from '../../contract.js'
 import type { DriverClock } from '../../host.js'
 import type { PhoneState } from '../states.js'
@@ -19,8 +20,8 @@ export interface Outbox {
   offerAgain(text: PhoneText, wireAt: number, ms: number): Promise<Fate>
   /** The texts that the phone did not report yet, oldest first. */
   handOut(registeredAt: number): PhoneText[]
-  /** Returns whether the text was on offer. */
-  report(id: string, state: PhoneState): boolean
+  /** Returns whether the text is on offer, or was: its send may not be stored yet. */
+  report(id: string, state: PhoneState): 'on offer' | 'ended' | undefined
   /** Takes back what no phone has asked for. */
   takeBack(): void
   close(): void
@@ -39,6 +40,7 @@ interface Offer {
 /** The app reports a text once Android has it, which takes seconds. */
 const SILENT_MS = 60_000
 const RING_AGAIN_MS = 10_000
+const ENDED_KEPT = 1000
 
 /**
  * Texts for the phone. A text is handed out with every call until the phone reports its id: the phone sends each id
@@ -47,6 +49,7 @@ const RING_AGAIN_MS = 10_000
  */
 export function createOutbox(clock: DriverClock, ring: () => void): Outbox {
   const offers = new Set<Offer>()
+  const ended = createBoundedMap<string, true>(ENDED_KEPT)
 
   function add(text: PhoneText, wireAt: number, again?: number): Promise<Fate> {
     return new Promise((resolve) => {
@@ -57,6 +60,7 @@ export function createOutbox(clock: DriverClock, ring: () => void): Outbox {
         mayBeOut: again !== undefined,
         end(fate) {
           offers.delete(offer)
+          ended.set(text.id, true)
           for (const cancel of timers) cancel()
           resolve(fate)
         },
@@ -90,7 +94,8 @@ export function createOutbox(clock: DriverClock, ring: () => void): Outbox {
     report(id, state) {
       const told = [...offers].filter(({ text }) => text.id === id)
       for (const offer of told) offer.end({ kind: 'reported', state })
-      return told.length > 0
+      if (told.length > 0) return 'on offer'
+      return ended.get(id) ? 'ended' : undefined
     },
     takeBack() {
       for (const offer of [...offers]) if (!offer.mayBeOut) offer.end({ kind: 'kept' })

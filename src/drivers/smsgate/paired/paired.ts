@@ -102,14 +102,15 @@ async function report(
 ): Promise<void> {
   const told = reports.flatMap((json) => {
     const [id, state] = [textOf(fieldsOf(json).id), stateOf(json)]
-    return id !== '' && state ? [{ id, state, wasOffered: outbox.report(id, state) }] : []
+    return id !== '' && state ? [{ id, state, offer: outbox.report(id, state) }] : []
   })
-  const others = told.filter(({ wasOffered }) => !wasOffered).map(({ id }) => id)
+  const others = told.filter(({ offer }) => !offer).map(({ id }) => id)
   const known = new Set(others.length > 0 ? await host.knownSends(others) : [])
-  // The send or the look-up has told of the failure of a text on offer.
-  for (const { id, state, wasOffered } of told)
-    if (wasOffered ? !['ACCEPTED', 'ERROR'].includes(state.status) : known.has(id))
-      await host.receipt(receiptOf(id, state, host.clock.now()))
+  for (const { id, state, offer } of told) {
+    // The send or the look-up tells of the failure of a text on offer.
+    const isNews = state.status !== 'ACCEPTED' && !(offer === 'on offer' && state.status === 'ERROR')
+    if (isNews && (offer || known.has(id))) await host.receipt(receiptOf(id, state, host.clock.now()))
+  }
 }
 
 async function receive(

@@ -1,0 +1,228 @@
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createInbox, type InboxRow } from './inbox.js'
+import { createQueue, type QueuedText } from './queue.js'
+
+interface Options {
+  /** Where the server listens at the moment; the phone's own address of it is an https one. */
+  base(): string
+  now?: () => number
+  /** As its SIMs are told at registration. */
+  sims?: object[]
+}
+
+/** How long the phone waits before it opens its stream again or repeats a call. Real time. */
+const AGAIN_MS = 20
+
+/**
+ * An Android phone with SMSGate that uses a private server: it registers with a code, keeps an event stream, pulls
+ * texts when told, keeps ids, repeats reports until they are taken, and posts signed events to the webhooks it reads.
+ */
+export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Options) {
+  let token = ''
+  let signingKey = 'abcdefgh'
+  let webhooks: { id: string; url: string; event: string }[] = []
+  let order = 'LIFO'
+  let settings: Record<string, Record<string, unknown>> = {}
+  let stream: AbortController | undefined
+  let isOn = false
+  let losesReports = false
+  let losesPulls = false
+  const work = new Set<Promise<unknown>>()
+  /** Answers of the server by call, such as `GET /message 200`. */
+  const heard: string[] = []
+  const events: { name: string; at: number }[] = []
+  const inbox = createInbox(now)
+  const queue = createQueue({ now, order: () => order, changed })
+
+  function run<T>(promise: Promise<T>): Promise<T> {
+    work.add(promise)
+    void promise.catch(() => {}).finally(() => work.delete(promise))
+    return promise
+  }
+
+  async function call(method: string, path: string, json?: unknown, authorization = `Bearer ${token}`) {
+    const response = await fetch(`${base()}/mobile/v1${path}`, {
+      method,
+      headers: { authorization, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    })
+    heard.push(`${method} ${path.split('?')[0]} ${response.status}`)
+    const text = await response.text()
+    return {
+      status: response.status,
+      body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
+    }
+  }
+
+  /** The app tries ten times. */
+  async function again(attempt: () => Promise<boolean>) {
+    for (let i = 0; i < 10; i++) {
+      if (await attempt().catch(() => false)) return
+      await sleep(AGAIN_MS)
+    }
+  }
+
+  /** The app does not tell that a text is new in its queue. */
+  function changed(row: QueuedText) {
+    if (row.state !== 'Pending') void report(row)
+  }
+  function report(row: QueuedText) {
+    const { id, to, state, error, states } = row
+    const json = [{ id, state, recipients: [{ phoneNumber: to, state, error }], states: { ...states } }]
+    return run(
+      again(async () => losesReports || (isOn && (await call('PATCH', '/message', json)).status === 204)),
+    )
+  }
+
+  async function pull() {
+    const { status, body } = await call('GET', '/message?order=fifo')
+    if (status !== 200 || losesPulls) return
+    for (const { id, textMessage, phoneNumbers, simNumber, withDeliveryReport } of body) {
+      const known = queue.rows.get(id)
+      if (known) void report(known)
+      else
+        queue.add({
+          id,
+          to: phoneNumbers[0],
+          text: textMessage.text,
+          sim: simNumber ?? null,
+          wantsReport: withDeliveryReport ?? true,
+        })
+    }
+  }
+
+  const ON_EVENT: Record<string, () => Promise<unknown>> = {
+    MessageEnqueued: pull,
+    async WebhooksUpdated() {
+      webhooks = (await call('GET', '/webhooks')).body
+    },
+    async SettingsUpdated() {
+      settings = (await call('GET', '/settings')).body
+      order = String(settings.messages?.processing_order ?? order)
+      signingKey = String(settings.webhooks?.signing_key ?? signingKey)
+    },
+  }
+
+  async function follow() {
+    while (isOn) {
+      stream = new AbortController()
+      await listen(stream.signal).catch(() => {})
+      if (isOn) await sleep(AGAIN_MS)
+    }
+  }
+
+  async function listen(signal: AbortSignal) {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${base()}/mobile/v1/events`, { headers, signal })
+    heard.push(`GET /events ${response.status}`)
+    if (response.status !== 200) return
+    void run(pull()).catch(() => {})
+    let text = ''
+    for await (const bytes of response.body!) {
+      text += Buffer.from(bytes).toString()
+      const frames = text.split('\n\n')
+      text = frames.pop()!
+      for (const frame of frames) {
+        const name = /^event: (.*)$/m.exec(frame)?.[1]
+        if (!name) continue
+        events.push({ name, at: performance.now() })
+        void run(ON_EVENT[name]!()).catch(() => {})
+      }
+    }
+  }
+
+  async function post(event: string, payload: object, key = signingKey, clock = now()): Promise<number> {
+    const webhook = webhooks.find((one) => one.event === event)
+    if (!webhook) return 0
+    const { id: webhookId, url } = webhook
+    const body = JSON.stringify({ deviceId: token.split('.')[0], event, id: 'e1', webhookId, payload })
+    const timestamp = String(Math.floor(clock / 1000))
+    const signature = createHmac('sha256', key)
+      .update(body + timestamp)
+      .digest('hex')
+    const headers = { 'content-type': 'application/json', 'x-timestamp': timestamp, 'x-signature': signature }
+    const response = await fetch(base() + new URL(url).pathname, { method: 'POST', headers, body })
+    heard.push(`POST ${event} ${response.status}`)
+    return response.status
+  }
+
+  const payloadOf = (row: InboxRow) => ({
+    messageId: row.id,
+    sender: row.sender,
+    recipient: row.recipient,
+    simNumber: row.simNumber,
+    phoneNumber: row.sender,
+    receivedAt: new Date(row.at).toISOString(),
+  })
+
+  return {
+    queue,
+    inbox,
+    heard,
+    events,
+    get token() {
+      return token
+    },
+    get settings() {
+      return settings
+    },
+    get webhooks() {
+      return webhooks
+    },
+    call,
+    pull: () => run(pull()),
+    /** Registers with a code, and goes online. */
+    async register(code: string) {
+      const device = { name: 'Google/oriole', pushToken: null, simCards: sims }
+      const { status, body } = await call('POST', '/device', device, `Code ${code}`)
+      if (status === 201) {
+        token = body.token
+        this.online()
+      }
+      return status
+    },
+    online() {
+      if (isOn) return
+      isOn = true
+      void follow()
+    },
+    /** Loses its network. */
+    offline() {
+      isOn = false
+      stream?.abort()
+    },
+    /** Loses its network for a moment. */
+    cut: () => stream?.abort(),
+    /** The server does not get its reports, or it does not get the answers to its pulls. */
+    lose(what: { reports?: boolean; pulls?: boolean }) {
+      losesReports = what.reports ?? false
+      losesPulls = what.pulls ?? false
+    },
+    /** A text arrives; resolves with the server's answer once it is 2xx. */
+    async text(sender: string, text: string, options: { at?: number; sim?: number | null } = {}) {
+      const row = inbox.text(sender, text, options)
+      const tell = async () => {
+        const status = await post('sms:received', { ...payloadOf(row), message: text })
+        return status >= 200 && status < 300
+      }
+      await run(again(tell))
+      return row
+    },
+    /** Posts an event once, as it is; returns the status. */
+    post,
+    payloadOf,
+    /** Resolves when nothing is under way. */
+    async rest() {
+      while (work.size > 0) await Promise.allSettled([...work])
+    },
+    async close() {
+      this.offline()
+      await this.rest()
+    },
+  }
+}
+
+export type DiallingPhone = ReturnType<typeof createDiallingPhone>
+
+const SIM = { slotIndex: 0, simNumber: 1, phoneNumber: '********0180', carrierName: '****ello', iccid: null }
