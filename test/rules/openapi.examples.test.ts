@@ -59,6 +59,10 @@ const account = async (world: World): Promise<Values> => {
   return { id, account_id: id }
 }
 
+/** A phone dials https addresses only. */
+const worldFor = ({ operationId }: Json) =>
+  operationId === 'pairPhone' ? { env: { TRUNKLINE_PUBLIC_URL: 'https://trunkline.example' } } : {}
+
 /** What has to be there before an example, by the name of its operation. */
 const BEFORE: Record<string, (world: World) => Promise<Values>> = {
   updateAppCard: (world) =>
@@ -94,6 +98,10 @@ const BEFORE: Record<string, (world: World) => Promise<Values>> = {
     id: (await world.post('/admin/keys', { kind: 'admin', label: 'Old' }, 'admin')).body.id,
   }),
   createLine: account,
+  pairPhone: async (world) => {
+    const phone = { account_id: await accountOf(world), number: '+12025550123', driver: 'phone' }
+    return { line_id: (await world.post('/admin/lines', phone, 'admin')).body.id }
+  },
   createSeat: account,
   updateSeat: async (world) => {
     const seat = { account_id: await accountOf(world), email: 'grace@example.com' }
@@ -156,7 +164,7 @@ describe('the examples of the API document', () => {
   it.each(examples)('$name', async ({ method, path, operation, example }) => {
     const isAdmin = path.startsWith('/admin/')
     // Accounts, keys and lines outlive a reset.
-    const fresh = isAdmin ? await createWorld('sqlite') : world
+    const fresh = isAdmin ? await createWorld('sqlite', worldFor(operation)) : world
     try {
       if (!isAdmin) await world.reset()
       const values = { ...COMMON, ...(await BEFORE[operation.operationId]?.(fresh)) }

@@ -108,6 +108,7 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
       description:
         'Returns a code of six digits. Type it into SMSGate within ten minutes, together with `api_url`. The phone then dials this server, so it may be behind any router.',
       errors: { 404: 'There is no such line.', 409: 'A line has a phone already.', 422: NO_HTTPS },
+      example: { lines: [{ line_id: '{line_id}' }] },
       body: NewPhone,
       response: { 201: PhoneWire },
     }),

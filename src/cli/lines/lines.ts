@@ -15,6 +15,7 @@ import {
 } from './drivers.js'
 import { offerKeys } from './keys-first.js'
 import { LINE_OPTIONS, NEW_LINE, newLine } from './options.js'
+import { PAIRING_COMMANDS } from './phones.js'
 import { agrees, isTerminal } from './secrets.js'
 import { lineSet } from './set.js'
 
@@ -43,7 +44,9 @@ const lineAddTo = (driver: DriverInfo): Command =>
       const line: Fields = { ...newLine(args), driver: driver.kind, config }
       if (args.values['no-test'] !== true) await testFirst(args, call, line)
       await offerKeys(args, call, line)
-      printRecord(args, await call<Fields>('POST', '/admin/lines', line))
+      const added = await call<Fields>('POST', '/admin/lines', line)
+      printRecord(args, added)
+      if (driver.kind === 'phone') note(args, `Next: trunkline line pair ${added.number}`)
     },
   })
 
@@ -138,4 +141,4 @@ async function driverOf(kind: string, argv: readonly string[], io: Io): Promise<
   throw new UsageError(`There is no driver "${kind}". Use ${drivers.map((one) => one.kind).join(', ')}`)
 }
 
-export const LINE_COMMANDS: readonly Command[] = [lineAdd, lineTest, lineSet]
+export const LINE_COMMANDS: readonly Command[] = [lineAdd, lineTest, lineSet, ...PAIRING_COMMANDS]
