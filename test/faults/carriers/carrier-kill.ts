@@ -12,6 +12,10 @@ export interface Carrier {
   config: Record<string, unknown>
   /** Further settings of the line. */
   line?: Record<string, unknown>
+  /** Settings of the server. */
+  env?: Record<string, string>
+  /** For a carrier that dials: where we are from now on, and the line, once it is there. */
+  meet?(url: string, lineId?: string): Promise<void>
   /** The texts it has taken from us, in order, each as often as it took it. */
   taken(): string[]
   /** Once, when the next text has come: calls that, and answers, or keeps the text and says nothing. */
@@ -73,6 +77,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
     TRUNKLINE_WIRE_TIMEOUT_MS: '1500',
     TRUNKLINE_DRAIN_MS: '300',
     LOG_LEVEL: 'silent',
+    ...carrier.env,
   }
   const accepted = new Set<string>()
   let n = 0
@@ -90,7 +95,12 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
   }
   const sendSome = (url: string) => Promise.all(Array.from({ length: 4 }, () => send(url)))
 
-  const first = await spawnServer({ env })
+  const spawn = async (options: Parameters<typeof spawnServer>[0]) => {
+    const server = await spawnServer(options)
+    await carrier.meet?.(server.url)
+    return server
+  }
+  const first = await spawn({ env })
   const [account] = (await get(first.url, '/admin/accounts', 'admin')).data
   const { driver, config, line } = carrier
   const made = await post(
@@ -101,6 +111,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
     'admin',
   )
   expect(made.status, JSON.stringify(made.body)).toBe(201)
+  await carrier.meet?.(first.url, made.body.id)
   await online(first)
 
   // The carrier is gone before anything could be sent, or dies in the middle of things; we live on.
@@ -121,7 +132,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
 
   // We die at named moments.
   for (const point of POINTS) {
-    const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(() => undefined)
+    const server = await spawn({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(() => undefined)
     if (!server) continue
     await live(server, point)
     expect(await server.exited, point).toMatchObject({ signal: 'SIGKILL' })
@@ -129,13 +140,13 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
 
   // We die when the carrier has our bytes: before it answers, and right after.
   for (const isAnswered of [true, false]) {
-    const server = await spawnServer({ env })
+    const server = await spawn({ env })
     carrier.whenTaken(isAnswered, () => void server.kill('SIGKILL'))
     await live(server, `taken, then ${isAnswered ? '' : 'not '}answered`)
     expect(await server.exited).toMatchObject({ signal: 'SIGKILL' })
   }
 
-  const last = await spawnServer({ env })
+  const last = await spawn({ env })
   await online(last)
   /** Messages without a final status. */
   const open = async () => {

@@ -26,6 +26,7 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
   let settings: Record<string, Record<string, unknown>> = {}
   let stream: AbortController | undefined
   let isOn = false
+  let isGone = false
   let losesReports = false
   let losesPulls = false
   const work = new Set<Promise<unknown>>()
@@ -55,12 +56,9 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
     }
   }
 
-  /** The app tries ten times. */
+  /** The app tries for hours, also after it was started again. */
   async function again(attempt: () => Promise<boolean>) {
-    for (let i = 0; i < 10; i++) {
-      if (await attempt().catch(() => false)) return
-      await sleep(AGAIN_MS)
-    }
+    while (!isGone && !(await attempt().catch(() => false))) await sleep(AGAIN_MS)
   }
 
   /** The app does not tell that a text is new in its queue. */
@@ -172,6 +170,8 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
     },
     call,
     pull: () => run(pull()),
+    /** Reports the state of a text once more. */
+    report,
     /** Registers with a code, and goes online. */
     async register(code: string) {
       const device = { name: 'Google/oriole', pushToken: null, simCards: sims }
@@ -217,6 +217,7 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
       while (work.size > 0) await Promise.allSettled([...work])
     },
     async close() {
+      isGone = true
       this.offline()
       await this.rest()
     },

@@ -31,6 +31,7 @@ export function createPresence(
   let hasStream = false
   let isClosed = false
   let said = ''
+  let whyAway = SILENT
   let cancelPrompt: (() => void) | undefined
   let cancelReopen = () => {}
   let cancelLook = () => {}
@@ -44,7 +45,7 @@ export function createPresence(
       cancelLook = host.clock.after(Math.max(0, left), ring)
       return say('ONLINE')
     }
-    if (left <= 0) return say('OFFLINE', SILENT)
+    if (left <= 0) return say('OFFLINE', whyAway)
     cancelLook = host.clock.after(left, look)
     say('DEGRADED', SLOW)
   }
@@ -69,6 +70,7 @@ export function createPresence(
     ring,
     heard(isPull) {
       heardAt = host.clock.now()
+      whyAway = SILENT
       if (isPull && cancelPrompt) {
         cancelPrompt()
         cancelPrompt = undefined
@@ -79,17 +81,20 @@ export function createPresence(
     },
     stream(isOpen) {
       cancelReopen()
-      if (isOpen) hasStream = true
       // Another stream may be open by now.
-      else cancelReopen = host.clock.after(REOPEN_MS, ring)
-      heardAt = host.clock.now()
-      look()
+      if (!isOpen) cancelReopen = host.clock.after(REOPEN_MS, ring)
+      else {
+        heardAt = host.clock.now()
+        whyAway = SILENT
+        hasStream = true
+        look()
+      }
     },
     unpaired() {
       heardAt = Number.NEGATIVE_INFINITY
+      whyAway = NONE
       hasStream = false
-      cancelLook()
-      say('OFFLINE', NONE)
+      look()
     },
     close() {
       isClosed = true
