@@ -10,6 +10,7 @@ import { linesGrowth } from './lines.js'
 import { listGrowth } from './list.js'
 import { livez } from './livez.js'
 import { neighbour } from './neighbour.js'
+import { mobileFanout, mobileIdle } from './phones.js'
 import { retention } from './retention.js'
 import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
 import { soak } from './soak.js'
@@ -33,6 +34,8 @@ const BENCHES = {
   neighbour_p99: neighbour,
   livez_p99_ms: livez,
   fanout_p99_ms: fanout,
+  mobile_fanout_ms: mobileFanout,
+  mobile_idle_core: mobileIdle,
   rss_mb: acceptSqlite,
   thirty_days_s: thirtyDays,
   cold_start_ms: coldStart,
@@ -59,6 +62,7 @@ const DEFAULT = [
   'neighbour_p99',
   'livez_p99_ms',
   'fanout_p99_ms',
+  'mobile_fanout_ms',
   'cost_per_message',
   'takeover_kill_ms',
   'thirty_days_s',

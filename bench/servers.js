@@ -57,6 +57,7 @@ export async function startTrunkline({
   databaseUrl,
   line,
   add,
+  publicUrl,
   data = mkdtempSync(join(tmpdir(), 'trunkline-bench-')),
 } = {}) {
   const env = {
@@ -66,7 +67,8 @@ export async function startTrunkline({
     TRUNKLINE_DRAIN_MS: '0',
     ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
   }
-  if (add) {
+  if (publicUrl) env.TRUNKLINE_PUBLIC_URL = publicUrl
+  if (add || publicUrl) {
     // Beside a real line the development keys end; the same names and secrets count as keys of one's own here.
     env.TRUNKLINE_ALLOW_HOSTS = '127.0.0.1'
     await makeOwnKeys(env)

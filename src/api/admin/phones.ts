@@ -24,7 +24,7 @@ const NewPhone = Type.Object(
       { minItems: 1, maxItems: 3, description: 'Lines of the phone, one for each SIM' },
     ),
   },
-  { title: 'NewPhone' },
+  { title: 'NewPairing' },
 )
 
 const PhoneWire = Type.Object(
@@ -75,7 +75,11 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/phones',
-    admin({ operationId: 'listPhones', summary: 'List paired phones', response: { 200: listOf(PhoneWire) } }),
+    admin({
+      operationId: 'listPairedPhones',
+      summary: 'List paired phones',
+      response: { 200: listOf(PhoneWire) },
+    }),
     async () => {
       const lines = await listPhoneLines(ctx.db)
       const phones = await listPhones(ctx.db)
@@ -92,7 +96,7 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/phones/:id',
     admin({
-      operationId: 'getPhone',
+      operationId: 'getPairedPhone',
       summary: 'Show a paired phone',
       params: IdParams,
       response: { 200: PhoneWire },
@@ -147,7 +151,7 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/phones/:id',
     admin({
-      operationId: 'removePhone',
+      operationId: 'removePairedPhone',
       summary: 'Remove a phone',
       description: 'Its token ends at once. Its lines stay: their messages wait for another phone.',
       params: IdParams,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDiallingPhone, type DiallingPhone } from '../peers/smsgate/dialling.js'
-import { eventually, realStorage, type SpawnedServer, spawnServer } from '../support/server.js'
-import { get, PHONES, post } from './ledger.js'
+import { createDiallingPhone, type DiallingPhone } from '../../peers/smsgate/dialling.js'
+import { eventually, realStorage, type SpawnedServer, spawnServer } from '../../support/server.js'
+import { get, PHONES, post } from '../ledger.js'
 
 const SIM = '+12025557701'
 
