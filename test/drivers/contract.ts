@@ -105,7 +105,7 @@ export function driverContract(
     const create = async (config: Record<string, unknown>) => {
       const accounts = (await world.get('/admin/accounts', 'admin')).body.data
       const body = { account_id: accounts[0].id, number: NUMBER, driver: traits.driver, config }
-      return world.post('/admin/lines', { ...body, settle_ms: traits.settleMs }, 'admin')
+      return world.post('/admin/lines', { ...body, pace_unit: 'second', settle_ms: traits.settleMs }, 'admin')
     }
     const line = async () => (await world.get(`/admin/lines/${lineId}`, 'admin')).body
     const change = async (settings: Record<string, unknown>) => {

@@ -32,7 +32,7 @@ export const pairedPhone: Driver = {
   title: 'SMS through an Android phone that dials in (SMSGate)',
   config: PairedSettings,
   capabilities: () => TEXT_ONLY,
-  defaults: { pace: 1, settleMs: 10_000 },
+  defaults: { pace: 100, paceUnit: 'hour', settleMs: 10_000 },
   sendTimeoutMs: SEND_TIMEOUT_MS,
   connect: async (line, host) => connect(line, host),
 }
