@@ -39,7 +39,9 @@ describe('the example of a driver', () => {
       const { stdout } = await project.run(process.execPath, [MAIN, 'doctor', '--port', '0'], {
         TRUNKLINE_DRIVERS: from,
       })
-      expect(stdout).toMatch(/^ok +drivers +smsgate, phone, smpp, twilio, bluebubbles, simulator are built in$/m)
+      expect(stdout).toMatch(
+        /^ok +drivers +smsgate, phone, smpp, twilio, bluebubbles, simulator are built in$/m,
+      )
       expect(stdout).toMatch(new RegExp(`^ok +driver http-sms +HTTP SMS gateway, ${from}$`, 'm'))
     }
   })

@@ -15,7 +15,14 @@ describe('completion', () => {
   it('offers commands, their further words, and options that were not given yet', async () => {
     expect(await words('se')).toEqual(['serve', 'send', 'seat', 'seal'])
     expect(await words('line', 'a')).toEqual(['add'])
-    expect(await words('line', 'add', '')).toEqual(['smsgate', 'phone', 'smpp', 'twilio', 'bluebubbles', 'simulator'])
+    expect(await words('line', 'add', '')).toEqual([
+      'smsgate',
+      'phone',
+      'smpp',
+      'twilio',
+      'bluebubbles',
+      'simulator',
+    ])
     expect(await words('line', 'add', 'smpp', '--tls')).toContain('--tls-ca-file')
     expect(await words('send', '--t')).toEqual(['--to', '--timeout'])
     expect(await words('send', '--to', '+12025550101', '--t')).toEqual(['--timeout'])
