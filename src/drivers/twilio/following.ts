@@ -5,8 +5,11 @@ import { type Api, ApiFault, ask, troubleOf } from './api.js'
 import { isFinal, type Progress, progressOf, receiptOf } from './statuses.js'
 
 export interface Following {
-  /** Asks about a message until its status is final, in case its webhooks get lost. */
-  follow(sid: string, since: number): void
+  /**
+   * Asks about a message until its status is final, in case its webhooks get lost. `isLate`: some may have been lost
+   * already.
+   */
+  follow(sid: string, since: number, isLate?: boolean): void
   /** A webhook told this about a message. */
   told(sid: string, progress: Progress): void
   close(): void
@@ -22,6 +25,7 @@ const MOST_FOLLOWED = 10_000
 const MOST_MS = 6 * 3_600_000
 const LIFE_MS = 24 * 3_600_000
 const AT_ONCE = 20
+const LATE_MS = 5000
 /** If Twilio gives no answer, it is left alone for this time, however many messages are open. */
 const REST_MS = 15_000
 
@@ -56,7 +60,11 @@ export function createFollowing(
     isAsking = true
     nextAt = Number.POSITIVE_INFINITY
     const now = host.clock.now()
-    const due = [...open].filter(([, { dueAt }]) => dueAt <= now).slice(0, AT_ONCE)
+    const due: [string, Followed][] = []
+    for (const entry of open) {
+      if (entry[1].dueAt <= now) due.push(entry)
+      if (due.length === AT_ONCE) break
+    }
     try {
       for (const [sid, one] of due) {
         if (isClosed) break
@@ -97,11 +105,11 @@ export function createFollowing(
   }
 
   return {
-    follow(sid, since) {
+    follow(sid, since, isLate = false) {
       if (open.has(sid) || isClosed) return
       // Those that wait longest have been asked about most often.
       if (open.size >= MOST_FOLLOWED) open.delete(open.keys().next().value!)
-      const dueAt = host.clock.now() + firstMs()
+      const dueAt = host.clock.now() + (isLate ? LATE_MS : firstMs())
       open.set(sid, { since, dueAt, status: 'ACCEPTED' })
       planFor(dueAt)
     },

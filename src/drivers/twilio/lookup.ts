@@ -24,7 +24,8 @@ export function createLookup(api: Api, from: string, settleMs: number, host: Hos
   return async (attempt: AttemptRef): Promise<Evidence> => {
     // The message was deleted, so there is nothing to recognise it by.
     if (attempt.handle === '') return { found: undefined }
-    const again: Evidence = { found: undefined, againMs: AGAIN_MS }
+    const left = attempt.unknownSince + settleMs - host.clock.now()
+    const again: Evidence = { found: undefined, againMs: left > 0 ? Math.min(AGAIN_MS, left) : AGAIN_MS }
     const rows = await listSent(api, from, attempt).catch((error) => {
       host.log.warn(troubleOf(error), 'could not ask Twilio about a send')
       return undefined
@@ -37,7 +38,7 @@ export function createLookup(api: Api, from: string, settleMs: number, host: Hos
       return row.progress ? { found: true, providerId: row.sid, status: row.progress.status } : again
     // A status callback names the send, so it may still settle this.
     if (row) return { found: undefined }
-    if (host.clock.now() - attempt.unknownSince < settleMs) return again
+    if (left > 0) return again
     // A Messaging Service may have changed the text.
     return free.length > 0 ? { found: undefined } : { found: false }
   }

@@ -69,7 +69,7 @@ function connect(line: Line, host: DriverHost): Connection {
 
   async function resume() {
     for (const { providerId, wireAt, isDelivered } of await host.openSends())
-      if (providerId && !isDelivered) following.follow(providerId, wireAt)
+      if (providerId && !isDelivered) following.follow(providerId, wireAt, true)
   }
 
   void health.check()
@@ -85,7 +85,7 @@ function connect(line: Line, host: DriverHost): Connection {
     },
     async lookup(attempt) {
       const evidence = await lookup(attempt)
-      if (evidence.found) following.follow(evidence.providerId, attempt.wireAt)
+      if (evidence.found) following.follow(evidence.providerId, attempt.wireAt, true)
       return evidence
     },
     callback: createCallbacks(settings, line, host, arrivals, following),
