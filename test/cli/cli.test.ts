@@ -218,7 +218,7 @@ describe('the command line', () => {
     const commands = [
       ...overview.matchAll(/^ {2}((?:serve|account|key|line|seat)(?: [a-z]+)?) {2,}\S/gm),
     ].map((match) => match[1]!)
-    expect(commands).toHaveLength(1 + 4 * 4 + 4 + 5)
+    expect(commands).toHaveLength(1 + 4 * 4 + 4 + 8)
     const helps = [...commands, 'account', 'key', 'line', 'seat'].map((command) => command.split(' '))
     for (let i = 0; i < helps.length; i += 4) {
       const shown = await Promise.all(helps.slice(i, i + 4).map((args) => text(...args, '--help')))
