@@ -52,6 +52,8 @@ function expected(policy: Policy, caller: Caller): 'in' | 401 | 403 {
 }
 
 /** The words in which a caller is turned away at the door, as opposed to a route's own 403. */
+const isOfPhones = ({ url }: Policy) => url.startsWith('/mobile/v1/')
+
 const TURNED_AWAY = /^This needs |^This token is confined to some lines and cannot/
 
 describe.each(ENGINES)('who gets in on %s', (engine) => {
@@ -181,8 +183,22 @@ describe.each(ENGINES)('who gets in on %s', (engine) => {
     }
   })
 
+  it('no key opens the door of paired phones, which have tokens of their own', async () => {
+    // Whoever asks is told their own address.
+    const doors = policies.filter(
+      (policy) => isOfPhones(policy) && `${policy.method} ${policy.url}` !== 'GET /mobile/v1/device',
+    )
+    expect(doors.length).toBeGreaterThan(6)
+    for (const policy of doors) {
+      for (const caller of CALLERS) {
+        const name = `${policy.method} ${policy.url} ${caller}`
+        expect([name, [401, 404, 429].includes((await knock(policy, caller)).status)]).toEqual([name, true])
+      }
+    }
+  })
+
   it('and get in where it says so', async () => {
-    for (const policy of policies) {
+    for (const policy of policies.filter((one) => !isOfPhones(one))) {
       for (const caller of CALLERS) {
         if (expected(policy, caller) !== 'in') continue
         const name = `${policy.method} ${policy.url} ${caller}`

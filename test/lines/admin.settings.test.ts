@@ -109,7 +109,9 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
         expect([name, reply.status]).toEqual([name, 400])
       }
       const reply = await admin('POST', 'lines/test', { driver: 'constructor', number: NUMBER })
-      expect(reply.body.error.message).toMatch(/^driver: must be one of simulator, smsgate, smpp, twilio/)
+      expect(reply.body.error.message).toMatch(
+        /^driver: must be one of simulator, smsgate, phone, smpp, twilio/,
+      )
     })
 
     it('what is not settings at all', async () => {
