@@ -38,9 +38,11 @@ export function isSigned(
 
 /** Names in order, each with its values; a repeated value counts once. */
 function joined(params: URLSearchParams): string {
-  return [...new Set(params.keys())]
+  const values = new Map<string, Set<string>>()
+  for (const [name, value] of params) values.set(name, (values.get(name) ?? new Set()).add(value))
+  return [...values.keys()]
     .sort()
-    .flatMap((name) => [...new Set(params.getAll(name))].sort().map((value) => name + value))
+    .flatMap((name) => [...values.get(name)!].sort().map((value) => name + value))
     .join('')
 }
 
