@@ -11,8 +11,9 @@ const SENDS = 1000
 const SENDS_PER_SECOND = 50
 const LIMIT_MS = 100
 const AT_ONCE = 20
-const IDLE_MS = 60_000
-const SETTLE_MS = 30_000
+const IDLE_MS = 120_000
+/** As for idle lines: until then V8 collects what setting up has left. */
+const SETTLE_MS = 150_000
 const NUMBER = 2_000_000
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
