@@ -81,16 +81,10 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
       response: { 200: listOf(PhoneWire) },
     }),
     async () => {
-      const lines = await listPhoneLines(ctx.db)
-      const phones = await listPhones(ctx.db)
-      return {
-        data: phones.map((phone) =>
-          wire(
-            phone,
-            lines.filter(({ phoneId }) => phoneId === phone.id),
-          ),
-        ),
-      }
+      const linesOf = new Map<string, PhoneLine[]>()
+      for (const line of await listPhoneLines(ctx.db))
+        linesOf.set(line.phoneId, [...(linesOf.get(line.phoneId) ?? []), line])
+      return { data: (await listPhones(ctx.db)).map((phone) => wire(phone, linesOf.get(phone.id) ?? [])) }
     },
   )
   app.get(

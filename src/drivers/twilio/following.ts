@@ -107,7 +107,7 @@ export function createFollowing(
   return {
     follow(sid, since, isLate = false) {
       if (open.has(sid) || isClosed) return
-      // Those that wait longest have been asked about most often.
+      // Messages that wait longest have been asked about most often.
       if (open.size >= MOST_FOLLOWED) open.delete(open.keys().next().value!)
       const dueAt = host.clock.now() + (isLate ? LATE_MS : firstMs())
       open.set(sid, { since, dueAt, status: 'ACCEPTED' })

@@ -2,7 +2,7 @@ import { fieldsOf, textOf, wholeOf } from '../../core/fields.js'
 import type { Receipt } from '../../core/messages/outcome.js'
 import { wordsOf } from './codes.js'
 
-/** What Twilio says about a message of ours. */
+/** Twilio's word about a message of ours. */
 export interface Progress {
   status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'ERROR' | 'DECLINED'
   /** Of a failure. */

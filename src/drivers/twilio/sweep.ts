@@ -48,7 +48,7 @@ export function createSweep(
       // A server with a wrong year must not make us read each day up to it.
       if (serverNow !== undefined && Math.abs(serverNow - host.clock.now()) < DAY_MS) now = serverNow
       const isLast = day + DAY_MS > now
-      // What came before the line was added was not sent to this line.
+      // Messages from before the line was added were not sent to this line.
       if (floor === undefined) return keepFloor(now)
       await takeAll(rows)
       await keepFloor(Math.max(floor, isLast ? now - LATE_MS : day + DAY_MS - LATE_MS))

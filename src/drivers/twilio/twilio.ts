@@ -54,7 +54,7 @@ function connect(line: Line, host: DriverHost): Connection {
     else if (OF_THE_LINE.has(Number(code))) health.trouble(detail)
   }
 
-  /** What a result says besides about its message. */
+  /** News in a result besides those about its message. */
   async function learn(result: SendResult, { to }: Outbound): Promise<void> {
     if (result.outcome === 'accepted') following.follow(result.providerId, host.clock.now())
     if (result.outcome === 'never-left') void health.check()

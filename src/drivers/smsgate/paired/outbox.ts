@@ -3,14 +3,14 @@ import type { PhoneText } from '../../contract.js'
 import type { DriverClock } from '../../host.js'
 import type { PhoneState } from '../states.js'
 
-/** What became of an offered text. */
+/** Fate of an offered text. */
 export type Fate =
   | { kind: 'reported'; state: PhoneState }
   /** The phone never asked for it, and does not get it any more. */
   | { kind: 'kept' }
   /** The phone asked, and did not say what became of it. */
   | { kind: 'silent' }
-  /** It was sent before this phone was paired, so another phone may have it. */
+  /** A text from before this phone was paired, which another phone may have. */
   | { kind: 'of another phone' }
 
 export interface Outbox {

@@ -23,6 +23,7 @@ import {
   saveRegistration,
 } from '../../../storage/lines/paired-phones.js'
 import { hashSecret } from '../../accounts/accounts.js'
+import { recordOwnChange } from '../../audit/audit.js'
 import type { Ctx } from '../../ctx.js'
 import { tellLines } from './calls.js'
 
@@ -113,9 +114,11 @@ export async function registerPhone(
   const secret = ctx.random.text(SECRET_CHARS)
   const digests = ctx.vault.signatures(PURPOSE, code)
   const told = { name: nameIn(name), sims: simsIn(sims) }
-  const phone = await ctx.db.tx((sql) =>
-    saveRegistration(sql, digests, told, ctx.clock.now(), hashSecret(secret)),
-  )
+  const phone = await ctx.db.tx(async (sql) => {
+    const paired = await saveRegistration(sql, digests, told, ctx.clock.now(), hashSecret(secret))
+    if (paired) await recordOwnChange(ctx, sql, { action: 'pair a phone', object: paired.id })
+    return paired
+  })
   if (!phone) return undefined
   ctx.log.info({ phone: phone.id }, 'a phone was paired')
   ctx.wakes.wake(topics.paired(phone.id))
