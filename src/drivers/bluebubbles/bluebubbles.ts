@@ -1,4 +1,5 @@
 import type { Line } from '../../core/lines/line.js'
+import { findingsIn } from '../../core/lines/observation.js'
 import type { Connection, Driver, Finding } from '../contract.js'
 import type { DriverHost, ProbeHost } from '../host.js'
 import { conversationActions } from './actions.js'
@@ -106,7 +107,7 @@ function connect(line: Line, host: DriverHost): Connection {
 async function probe(settings: Pick<Line, 'number' | 'config'>, host: ProbeHost): Promise<Finding[]> {
   const mac = createMac(settings.config as BlueBubblesSettings, host)
   const { findings } = await examine(mac, settings.number)
-  const found: Finding[] = findings.map(({ state: _, ...finding }) => finding)
+  const found: Finding[] = findingsIn(findings)
   if (!found.some(({ ok }) => ok)) return found
   const kind = await detectKind(mac)
   return kind ? [...found, kind] : found

@@ -1,14 +1,10 @@
 import { type Fields, fieldsOf, flagOf, listOf, textOf } from '../../core/fields.js'
 import type { LineState } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
+import { fine, type Observation, bad as wrong } from '../../core/lines/observation.js'
 import type { Finding } from '../contract.js'
 import type { Mac, MacAnswer } from './mac.js'
 import { addressOf } from './reading/rows.js'
-
-/** A finding about a Mac, with the line state that follows from it. */
-export interface Observation extends Finding {
-  state: LineState
-}
 
 export interface Examination {
   findings: Observation[]
@@ -22,9 +18,8 @@ const MAX_SKEW_S = 60
 /** Checks the Mac in order of dependency and stops at the first problem that prevents sending. */
 export async function examine(mac: Mac, number: string): Promise<Examination> {
   const findings: Observation[] = []
-  const good = (what: string) => findings.push({ ok: true, what, state: 'ONLINE' })
-  const bad = (state: LineState, what: string, advice: string) =>
-    findings.push({ ok: false, what, advice, state })
+  const good = (what: string) => findings.push(fine(what))
+  const bad = (state: LineState, what: string, advice: string) => findings.push(wrong(state, what, advice))
   const end = (hasAlias?: boolean): Examination => ({ findings, hasAlias })
 
   const ping = await ask(mac, '/ping')
@@ -146,13 +141,4 @@ export async function detectKind(mac: Mac): Promise<Finding | undefined> {
     what: `${what} and seems to be ${seems}, but the line is set to ${server}`,
     advice: 'Change the server setting of the line.',
   }
-}
-
-/** The line state that follows from the findings, with its explanation. */
-export function worstOf(findings: readonly Observation[]): { state: LineState; detail?: string } {
-  const wrong = findings.filter(({ ok }) => !ok)
-  const worst = wrong.find(({ state }) => state === 'OFFLINE') ?? wrong[0]
-  return worst
-    ? { state: worst.state, detail: `${worst.what}. ${worst.advice ?? ''}`.trim() }
-    : { state: 'ONLINE' }
 }

@@ -1,6 +1,7 @@
 import type { Line, LineState } from '../../core/lines/line.js'
+import { type Observation, worstOf } from '../../core/lines/observation.js'
 import type { DriverHost } from '../host.js'
-import { examine, type Observation, worstOf } from './examine.js'
+import { examine } from './examine.js'
 import { type Mac, troubleOf } from './mac.js'
 
 export interface Health {

@@ -1,25 +1,16 @@
 import { fieldsOf, listOf, textOf, wholeOf } from '../../core/fields.js'
-import type { Line, LineState } from '../../core/lines/line.js'
+import type { Line } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
+import { bad, fine, type Observation } from '../../core/lines/observation.js'
 import { isSameSubscriber } from '../../core/phone-number.js'
-import type { Finding } from '../contract.js'
 import { isApp, type Phone } from './phone.js'
 
-export interface Observation extends Finding {
-  /** State of a line of which this is the worst. */
-  state: LineState
-  /** A setting that the line gives to the app. */
-  isToSet?: boolean
+/** An observation of a setting may say that the line gives it to the app. */
+export interface PhoneObservation extends Observation {
+  isToSet?: true
 }
 
-const fine = (what: string): Observation => ({ ok: true, what, state: 'ONLINE' })
-const toSet = (what: string): Observation => ({ ...fine(what), isToSet: true })
-export const bad = (state: LineState, what: string, advice: string): Observation => ({
-  ok: false,
-  what,
-  advice,
-  state,
-})
+const toSet = (what: string): PhoneObservation => ({ ...fine(what), isToSet: true })
 
 /** Settings of the app that a line needs. */
 export const NEEDED = {
@@ -28,7 +19,7 @@ export const NEEDED = {
 } as const
 
 /** Looks at the phone without changing anything. */
-export async function examine(phone: Phone, line: Pick<Line, 'number'>): Promise<Observation[]> {
+export async function examine(phone: Phone, line: Pick<Line, 'number'>): Promise<PhoneObservation[]> {
   try {
     if (!(await isApp(phone)))
       return [
@@ -66,9 +57,9 @@ export async function examine(phone: Phone, line: Pick<Line, 'number'>): Promise
   ]
 }
 
-function settingsIn(json: unknown): Observation[] {
+function settingsIn(json: unknown): PhoneObservation[] {
   const { messages, webhooks } = fieldsOf(json)
-  const found: Observation[] = []
+  const found: PhoneObservation[] = []
   const order = textOf(fieldsOf(messages).processing_order)
   // The app is told to keep the order. Versions without the setting send the newest text first.
   if (order === '')
@@ -110,11 +101,4 @@ async function simsIn({ call, settings }: Phone, { number }: Pick<Line, 'number'
       'Set the number of the SIM, or choose the other SIM.',
     ),
   ]
-}
-
-const RANKS: readonly LineState[] = ['ONLINE', 'UNKNOWN', 'DEGRADED', 'OFFLINE']
-
-export function worstOf(found: readonly Observation[]): { state: LineState; detail: string | undefined } {
-  const worst = found.reduce((a, b) => (RANKS.indexOf(b.state) > RANKS.indexOf(a.state) ? b : a), fine(''))
-  return { state: worst.state, detail: worst.ok ? undefined : [worst.what, worst.advice].join('. ') }
 }

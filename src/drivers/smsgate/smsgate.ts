@@ -1,9 +1,10 @@
 import { type Line, TEXT_ONLY } from '../../core/lines/line.js'
+import { findingsIn } from '../../core/lines/observation.js'
 import type { Connection, Driver } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { examine } from './examine.js'
 import { createFollowing } from './following.js'
-import { watchHealth } from './health.js'
+import { createHealth } from './health.js'
 import { createHints, registerWebhooks } from './hints.js'
 import { createInbox } from './inbox.js'
 import { createPhone, troubleOf } from './phone.js'
@@ -20,15 +21,15 @@ export const smsGate: Driver = {
   connect: async (line, host) => connect(line, host),
   async probe({ config, number }, host) {
     const found = await examine(createPhone(config as SmsGateSettings, host), { number })
-    return found.map(({ state: _, ...finding }) => finding)
+    return findingsIn(found)
   },
 }
 
 function connect(line: Line, host: DriverHost): Connection {
   const phone = createPhone(line.config as SmsGateSettings, host)
   const inbox = createInbox(phone, line, host)
-  const following = createFollowing(phone, host, (state) => health.trouble(state))
-  const health = watchHealth(phone, line, host, () => {
+  const following = createFollowing(phone, host, (state) => health.trouble(state?.detail))
+  const health = createHealth(phone, line, host, () => {
     void registerWebhooks(phone, host, line.id)
     void inbox.read().catch(() => {})
   })

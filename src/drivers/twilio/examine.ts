@@ -1,23 +1,10 @@
 import { fieldsOf, textOf } from '../../core/fields.js'
-import type { Line, LineState } from '../../core/lines/line.js'
+import type { Line } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
-import type { Finding } from '../contract.js'
+import { bad, fine, type Observation } from '../../core/lines/observation.js'
 import type { Api, ApiAnswer } from './api.js'
 import { wordsOf } from './codes.js'
 import { numberIn, type PhoneNumber, servicePath } from './number.js'
-
-export interface Observation extends Finding {
-  /** State of a line of which this is the worst. */
-  state: LineState
-}
-
-const fine = (what: string): Observation => ({ ok: true, what, state: 'ONLINE' })
-const bad = (state: LineState, what: string, advice: string): Observation => ({
-  ok: false,
-  what,
-  advice,
-  state,
-})
 
 export interface Examined {
   found: Observation[]
@@ -135,14 +122,4 @@ async function serviceOf(
 /** Without path and query, which may contain secrets. */
 function hostOf(url: string): string {
   return /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/i.exec(url)?.[1] ?? 'another address'
-}
-
-const RANKS: readonly LineState[] = ['ONLINE', 'UNKNOWN', 'DEGRADED', 'OFFLINE']
-
-export function worstOf(found: readonly Observation[]): { state: LineState; detail: string | undefined } {
-  const worst = found.reduce((a, b) => (RANKS.indexOf(b.state) > RANKS.indexOf(a.state) ? b : a), fine(''))
-  return {
-    state: worst.state,
-    detail: worst.ok ? undefined : [worst.what, worst.advice].filter(Boolean).join('. '),
-  }
 }

@@ -1,4 +1,5 @@
 import type { Line } from '../../core/lines/line.js'
+import { findingsIn } from '../../core/lines/observation.js'
 import type { SendResult } from '../../core/messages/outcome.js'
 import type { Connection, Driver, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
@@ -8,7 +9,7 @@ import { createCallbacks, statusUrl } from './callbacks.js'
 import { OF_THE_LINE, OPTED_OUT } from './codes.js'
 import { examine } from './examine.js'
 import { createFollowing } from './following.js'
-import { watchHealth } from './health.js'
+import { createHealth } from './health.js'
 import { createLookup } from './lookup.js'
 import { canBeCalled } from './reach.js'
 import { send } from './send.js'
@@ -31,7 +32,7 @@ export const twilio: Driver = {
   connect: async (line, host) => connect(line, host),
   async probe({ config, number }, host) {
     const { found } = await examine(createApi(config as TwilioSettings, host), { number })
-    return found.map(({ state: _, ...finding }) => finding)
+    return findingsIn(found)
   },
 }
 
@@ -46,7 +47,7 @@ function connect(line: Line, host: DriverHost): Connection {
   const following = createFollowing(api, host, () => (callbackUrl() ? CALLED_MS : UNCALLED_MS), onNews)
   const arrivals = createArrivals(api, line, host)
   const sweep = createSweep(api, line, host, arrivals)
-  const health = watchHealth(api, line, host, callbackUrl, () => void sweep.read())
+  const health = createHealth(api, line, host, callbackUrl, () => void sweep.read())
   const lookup = createLookup(api, line.number, line.settleMs, host)
 
   function onNews({ status, code, detail }: Progress) {

@@ -27,6 +27,10 @@ describe.each(ENGINES)('pairing a phone on %s', (engine) => {
     expect(await phone.register(made.code)).toBe(201)
     expect(await on.phone().register(made.code)).toBe(401)
     await on.eventually(async () => expect((await on.line()).state).toBe('ONLINE'))
+    await on.eventually(async () => {
+      const log = (await on.world.get('/admin/audit', 'admin')).body.data
+      expect(log).toContainEqual(expect.objectContaining({ action: 'pair a phone', object: made.id }))
+    })
     const listed = (await on.world.get('/admin/phones', 'admin')).body.data[0]
     expect(listed).toMatchObject({
       name: 'Google/oriole',

@@ -23,7 +23,7 @@ import {
   saveRegistration,
 } from '../../../storage/lines/paired-phones.js'
 import { hashSecret } from '../../accounts/accounts.js'
-import { recordOwnChange } from '../../audit/audit.js'
+import { endLostChanges, recordOwnChange } from '../../audit/audit.js'
 import type { Ctx } from '../../ctx.js'
 import { tellLines } from './calls.js'
 
@@ -120,6 +120,7 @@ export async function registerPhone(
     return paired
   })
   if (!phone) return undefined
+  void ctx.errand(() => endLostChanges(ctx, false).catch(() => {}))
   ctx.log.info({ phone: phone.id }, 'a phone was paired')
   ctx.wakes.wake(topics.paired(phone.id))
   return { phone, token: `${phone.id}.${secret}` }
