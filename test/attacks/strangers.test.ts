@@ -26,11 +26,7 @@ describe.each(ENGINES)('callers without a key on %s', (engine) => {
       const isOpen = access === 'open' && !url.startsWith('/mobile/v1/')
       const isPairing = url === '/mobile/v1/device' && method === 'POST'
       const allowed = isOpen || isPairing ? [404, 413] : url.includes('/received/') ? [404] : [401, 429]
-      expect([method, url, allowed]).toEqual([
-        method,
-        url,
-        expect.arrayContaining([status]),
-      ])
+      expect([method, url, allowed]).toEqual([method, url, expect.arrayContaining([status])])
     }
     expect((await world.call('POST', '/nowhere', { as: null, body: big })).status).toBe(404)
   })
