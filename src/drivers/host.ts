@@ -1,3 +1,4 @@
+import type { CallNews, CallRoute } from '../core/calls/carrier-call.js'
 import type { LineState } from '../core/lines/line.js'
 import type { OpenSend } from '../core/messages/open-send.js'
 import type { Receipt } from '../core/messages/outcome.js'
@@ -23,6 +24,12 @@ export interface DriverHost extends ProbeHost {
   typing(news: { from: string; isTyping: boolean }): Promise<void>
   /** A group chat was created or changed at the carrier. Repeating the report is harmless. */
   group(news: GroupNews): Promise<void>
+  /**
+   * A call to the line at the carrier: it rings, was answered or has ended. Resolves once the report is stored, with
+   * the phone to forward the call to; null rejects it. The host handles reports that are early, late, repeated or out of
+   * order. A call whose first report is its end was missed: it is stored with its outcome.
+   */
+  call(news: CallNews): Promise<CallRoute>
   /** A shared location changed, or somebody started or stopped sharing. */
   locationsChanged(): void
   /** Reports the connection's state; connection trouble is a state, not an exception. */

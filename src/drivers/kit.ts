@@ -1,8 +1,10 @@
 /**
- * The public module `trunkline/driver`: the types of the driver contract, and the two error classes that the host
- * interprets.
+ * The public module `trunkline/driver`: the types of the driver contract, the two error classes that the host
+ * interprets, and the time limit of calls.
  */
 
+export type { CallOutcome } from '../core/calls/call.js'
+export { type CallNews, type CallRoute, LONGEST_CALL_MS } from '../core/calls/carrier-call.js'
 export { LineFault, type LineFaultCode } from '../core/lines/fault.js'
 export type { Capabilities, Line, LineState } from '../core/lines/line.js'
 export { NoAnswer } from '../core/lines/no-answer.js'

@@ -6,6 +6,7 @@ import { callEvent } from './event.js'
 const RINGING: Call = {
   id: 'c1',
   network: 'live',
+  providerId: null,
   direction: 'inbound',
   lineId: 'l1',
   lineNumber: '+12025550100',
@@ -77,11 +78,11 @@ describe('the event of its end', () => {
       { answered: false, duration: null, status: 'NO_ANSWER' },
     ],
   ])('%s', (_name, call, data) => {
-    expect(callEvent(call, account, 'u1', null)).toMatchObject({
+    expect(callEvent(call, account, 'u1', null, call.endedAt! + 5)).toMatchObject({
       type: 'call.inbound',
       accountId: 'a1',
       subject: 'c1',
-      at: call.endedAt,
+      at: call.endedAt! + 5,
       data: { ...data, companyId: 'u1', createdAt: 1000, endedAt: call.endedAt },
     })
   })
@@ -98,7 +99,7 @@ describe('the event of its end', () => {
     ['taken by a machine', talk('voicemail'), { disposition: 'voicemail', status: 'COMPLETED', duration: 4 }],
     ['declined', endCall(OUT, 'BUSY', 2000), { disposition: 'not_answered', status: 'BUSY', duration: null }],
   ])('that went out: %s', (_name, call, data) => {
-    expect(callEvent(call, account, 'u1', 'p1')).toEqual({
+    expect(callEvent(call, account, 'u1', 'p1', call.endedAt!)).toEqual({
       type: 'call.outbound',
       accountId: 'a1',
       subject: 'c1',

@@ -9,14 +9,16 @@ export type CallOutcome = 'COMPLETED' | 'NO_ANSWER' | 'BUSY' | 'FAILED' | 'CANCE
  */
 export interface Call {
   id: string
-  /** Id of the account whose phone or line made the call. */
+  /** Id of the account whose phone or line made the call; the line's network for a call at a carrier. */
   network: string
+  /** The carrier's id of the call; null for a simulated call. */
+  providerId: string | null
   direction: 'inbound' | 'outbound'
   lineId: string
   lineNumber: string
   /** Owner of the call; null if the call was turned away before the owner was known. */
   accountId: string | null
-  /** For an outbound call, the line's number. */
+  /** For an outbound call, the line's number; empty for a call at a carrier that belongs to no account. */
   caller: string
   /** The phone that rings; null for an inbound call that was turned away or taken in the console. */
   forwardedTo: string | null
@@ -31,7 +33,7 @@ export interface Call {
   createdAt: number
   answeredAt: number | null
   endedAt: number | null
-  /** When the phone stops ringing. */
+  /** When the phone stops ringing; for a call at a carrier, when the call counts as lost. */
   dueAt: number | null
 }
 

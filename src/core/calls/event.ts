@@ -2,20 +2,20 @@ import type { Account } from '../accounts/account.js'
 import type { NewEvent } from '../events/event.js'
 import type { Call } from './call.js'
 
-/** The event of a call that has ended. */
+/** The event of a call that has ended; `at` is when it is written. */
 export function callEvent(
   call: Call,
   account: Pick<Account, 'id' | 'email'>,
   companyId: string,
   contactId: string | null,
+  at: number,
 ): NewEvent {
-  const at = call.endedAt!
   const entry = { accountId: account.id, subject: call.id, at }
   const shared = {
     callId: call.id,
     direction: call.direction,
     status: call.outcome,
-    duration: call.answeredAt === null ? null : Math.floor((at - call.answeredAt) / 1000),
+    duration: call.answeredAt === null ? null : Math.floor((call.endedAt! - call.answeredAt) / 1000),
     // Clients know two providers for each direction; this one is valid for both.
     provider: 'twilio',
     companyId,

@@ -1,5 +1,6 @@
 import { uuidOf } from '../../base/ids.js'
-import { type Call, type CallOutcome, endCall, RING_MS, turnAwayCall } from '../../core/calls/call.js'
+import { type Call, type CallOutcome, RING_MS, turnAwayCall } from '../../core/calls/call.js'
+import { cutOff } from '../../core/calls/carrier-call.js'
 import { callEvent } from '../../core/calls/event.js'
 import { forwardingNumber } from '../../core/calls/forwarding.js'
 import type { NewEvent } from '../../core/events/event.js'
@@ -9,6 +10,7 @@ import { lockOpenCalls, saveCall } from '../../storage/calls/calls.js'
 import { findForwardingNumbers, isBlocked } from '../../storage/calls/forwarding.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
 import type { Sql } from '../../storage/engine/db.js'
+import { findLineByNumber } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 import { ownerOf } from '../messages/inbound/owner.js'
 
@@ -31,6 +33,7 @@ export async function routeCall(
   const call: Call = {
     id: ctx.newId(),
     network,
+    providerId: null,
     direction: 'inbound',
     lineId: line.id,
     lineNumber: line.number,
@@ -49,8 +52,15 @@ export async function routeCall(
   return call.forwardedTo === null ? turnAwayCall(call, now) : call
 }
 
-/** The event of an ended call. Exactly the calls that reached an existing account have one. */
-export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewEvent[]> {
+/** The outcome of a call to a number that cannot ring. */
+export async function deadEnd(sql: Sql, line: Line, call: Call): Promise<CallOutcome | undefined> {
+  // A line cannot ring, and a call is forwarded once, so two lines cannot forward it to each other forever.
+  if (await findLineByNumber(sql, line.network, call.forwardedTo!)) return 'FAILED'
+  return call.forwardedTo === call.caller ? 'BUSY' : undefined
+}
+
+/** The event of an ended call, written at this time. Exactly the calls that reached an existing account have one. */
+export async function callEvents(sql: Sql, calls: readonly Call[], now: number): Promise<NewEvent[]> {
   const events: NewEvent[] = []
   for (const call of calls) {
     if (call.state !== 'ended') continue
@@ -58,7 +68,7 @@ export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewE
     if (!account) continue
     const called = call.forwardedTo!
     const contact = (await findContacts(sql, account.id, 'phone', [called])).get(called)
-    events.push(callEvent(call, account, companyIdOf(account), contact?.id ?? null))
+    events.push(callEvent(call, account, companyIdOf(account), contact?.id ?? null, now))
   }
   return events
 }
@@ -70,10 +80,7 @@ export function companyIdOf(account: { id: string }): string {
 
 /** Ends the calls of a removed line. */
 export async function endCallsOf(sql: Sql, lineId: string, now: number): Promise<NewEvent[]> {
-  const calls = (await lockOpenCalls(sql, lineId)).map((call) => {
-    const outcome: CallOutcome = call.state === 'answered' ? 'COMPLETED' : 'FAILED'
-    return endCall(call, outcome, now)
-  })
+  const calls = (await lockOpenCalls(sql, lineId)).map((call) => cutOff(call, now))
   for (const call of calls) await saveCall(sql, call)
-  return callEvents(sql, calls)
+  return callEvents(sql, calls, now)
 }

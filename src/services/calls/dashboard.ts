@@ -31,6 +31,7 @@ export async function callFromDashboard(
   return putThrough(ctx, sql, line, {
     id: ctx.newId(),
     network: account.id,
+    providerId: null,
     direction: 'outbound',
     lineId: line.id,
     lineNumber: line.number,
@@ -59,6 +60,11 @@ export async function actAtDashboard(
   const call = await lockCall(sql, id)
   if (call?.accountId !== account.id || call.state === 'turned_away')
     throw new AppError('not_found', 'There is no such call')
+  if (call.providerId !== null)
+    throw new AppError(
+      'conflict',
+      'The carrier forwards this call: only a call to a simulated line can be taken here',
+    )
   const now = ctx.clock.now()
   const after =
     call.direction === 'inbound'

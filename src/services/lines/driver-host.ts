@@ -8,6 +8,7 @@ import { findCursor, saveCursor } from '../../storage/lines/cursors.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
 import { listUnmatchedReceipts } from '../../storage/messages/receipts.js'
 import { findSends, listOpenSends } from '../../storage/messages/sends.js'
+import { takeCall } from '../calls/carrier-calls.js'
 import { optedOutAtCarrier } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
 import { recordGroupNews } from '../groups/state.js'
@@ -57,6 +58,7 @@ export function hostFor(
       if (isTyping !== (known !== undefined)) await tellTyping(from, isTyping)
     },
     locationsChanged: () => ctx.wakes.wake(topics.places(line.id)),
+    call: (news) => takeCall(ctx, line, news),
     optedOut: ({ number }) => optedOutAtCarrier(ctx, line, storable(number)),
     blocked: (detail) => blockedByCarrier(ctx, line, storable(detail)),
     cursor: {

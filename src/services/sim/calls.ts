@@ -7,9 +7,9 @@ import { topics } from '../../core/topics.js'
 import { findNextCallDue, insertCall, lockCall, lockDueCalls, saveCall } from '../../storage/calls/calls.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
-import { findLineByNumber, holdLine, listLinesOf } from '../../storage/lines/lines.js'
+import { holdLine, listLinesOf } from '../../storage/lines/lines.js'
 import { findPhone, listPhonesByEmail } from '../../storage/sim/phones.js'
-import { callEvents, routeCall } from '../calls/calls.js'
+import { callEvents, deadEnd, routeCall } from '../calls/calls.js'
 import type { Ctx, Platform } from '../ctx.js'
 import { setPhone } from './phones.js'
 
@@ -73,19 +73,17 @@ export async function putThrough(ctx: Ctx, sql: Sql, line: Line, call: Call): Pr
   const placed = outcome ? endCall(call, outcome, call.createdAt) : call
   await insertCall(sql, placed)
   announce(sql, placed)
-  await appendEvents(sql, await callEvents(sql, [placed]))
+  await appendEvents(sql, await callEvents(sql, [placed], placed.createdAt))
   return placed
 }
 
 /** The outcome of a call that ends before it rings. */
 async function immediateEnd(ctx: Ctx, sql: Sql, line: Line, call: Call): Promise<CallOutcome | undefined> {
-  const { caller } = call
+  const outcome = await deadEnd(sql, line, call)
+  if (outcome) return outcome
   const forwardedTo = call.forwardedTo!
   // The phone that rings is one of the account that the call reaches.
   const network = call.accountId!
-  // A line cannot ring, and a call is forwarded once, so two lines cannot forward it to each other forever.
-  if (await findLineByNumber(sql, line.network, forwardedTo)) return 'FAILED'
-  if (forwardedTo === caller) return 'BUSY'
   const phone =
     (await findPhone(sql, network, forwardedTo)) ?? (await setPhone(ctx, sql, network, forwardedTo, {})).phone
   if (!phone.power) return 'FAILED'
@@ -104,7 +102,8 @@ export async function actOnCall(
   const call = await lockCall(sql, id)
   const side = call?.caller === number && call.network === account.id ? 'caller' : 'forwarded'
   const seen = side === 'caller' || (call?.forwardedTo === number && call.accountId === account.id)
-  if (!call || !seen) throw new AppError('not_found', 'There is no such call on this phone')
+  if (!call || !seen || call.providerId !== null)
+    throw new AppError('not_found', 'There is no such call on this phone')
   if (!(await findPhone(sql, account.id, number))?.power)
     throw new AppError('invalid', `The phone ${number} is switched off`)
   const after = afterAction(call, side, action, ctx.clock.now())
@@ -118,7 +117,7 @@ export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]):
     await saveCall(sql, call)
     announce(sql, call)
   }
-  await appendEvents(sql, await callEvents(sql, calls))
+  await appendEvents(sql, await callEvents(sql, calls, ctx.clock.now()))
   if (calls.length > 0) ctx.failpoint('call.before_end')
 }
 

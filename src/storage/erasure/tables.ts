@@ -161,7 +161,7 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     at: 'created_at',
     own: 'caller forwarded_to',
     text: 'sent_by',
-    plain: 'id network line_id line_number account_id state outcome direction',
+    plain: 'id network provider_id line_id line_number account_id state outcome direction',
   },
   {
     name: 'card_sessions',

@@ -1,6 +1,7 @@
 import { CLAIM_MS } from '../../core/verify/verified-contact.js'
 import { endExpired } from '../../services/accounts/rotation.js'
 import { dropOldAudit, endLostChanges } from '../../services/audit/audit.js'
+import { endLostCalls } from '../../services/calls/carrier-calls.js'
 import type { Ctx } from '../../services/ctx.js'
 import { dropOldEvents } from '../../services/events/retention.js'
 import { failBlocked } from '../../services/lines/blocks.js'
@@ -25,11 +26,12 @@ const PARKED_MS = 72 * 3_600_000
 /** How long an expired token can still be revoked, before it is deleted. */
 const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
-/** Ends what waits for removed or blocked lines and for removed worlds. */
+/** Ends what waits for removed or blocked lines and for removed worlds, and calls that no carrier ends. */
 export async function tidyLines(ctx: Ctx): Promise<void> {
   await runAll([
     () => failOrphans(ctx),
     () => failBlocked(ctx),
+    () => endLostCalls(ctx),
     () => finishEmptying(ctx, false),
     () => removeOrphanedWorlds(ctx),
     () => failLostProfileRequests(ctx),

@@ -49,6 +49,7 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
     groups: unknown[]
     states: string[]
     optOuts: string[]
+    calls: unknown[]
   } = {
     receipts: [],
     reads: [],
@@ -56,6 +57,7 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
     groups: [],
     states: [],
     optOuts: [],
+    calls: [],
   }
   let cursor: string | null = null
   const seen = new Set<string>()
@@ -97,6 +99,10 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
     locationsChanged() {},
     state: (state) => void told.states.push(state),
     optedOut: async ({ number }) => void told.optOuts.push(number),
+    async call(news) {
+      told.calls.push(news)
+      return { forwardTo: news.end ? null : '+12025550199' }
+    },
     blocked() {},
     cursor: {
       load: async () => cursor,
