@@ -2,7 +2,13 @@ import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { PairedPhone, PhoneLine } from '../../core/lines/paired-phone.js'
 import type { Ctx } from '../../services/ctx.js'
-import { addPhone, mobileUrl, renewCode, unpairPhone } from '../../services/lines/phones/pairing.js'
+import {
+  addPhone,
+  mobileUrl,
+  phoneAddress,
+  renewCode,
+  unpairPhone,
+} from '../../services/lines/phones/pairing.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findPhone, listLinesOfPhone, listPhoneLines, listPhones } from '../../storage/lines/paired-phones.js'
 import type { Routes } from '../http/routes.js'
@@ -47,6 +53,7 @@ const PhoneWire = Type.Object(
       { description: 'Lines of the phone' },
     ),
     paired_at: nullable('string', 'When a phone last used a code; null if none has'),
+    last_seen_at: nullable('string', 'When the phone last called, to the minute; null if it never has'),
     code: optional(string('Six digits to type into the app; shown only in this answer')),
     code_expires_at: nullable('string', 'Until when the code works; null if there is none'),
     api_url: optional(string('Address to type into the app')),
@@ -56,6 +63,12 @@ const PhoneWire = Type.Object(
 )
 type PhoneWire = Static<typeof PhoneWire>
 
+const PhoneList = Type.Object({
+  ...listOf(PhoneWire).properties,
+  api_url: nullable('string', 'Address to type into the app; null if phones cannot dial this server'),
+  notice: nullable('string', 'Why phones cannot dial this server, and what to do'),
+})
+
 /** Android phones that dial in. */
 export function registerAdminPhones(app: Routes, ctx: Ctx): void {
   const wire = (phone: PairedPhone, lines: readonly PhoneLine[]): PhoneWire => ({
@@ -64,6 +77,7 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
     sims: phone.sims.map((sim) => ({ ...sim })),
     lines: lines.map(({ lineId, sim }) => ({ line_id: lineId, sim })),
     paired_at: phone.registeredAt === null ? null : formatTime(phone.registeredAt),
+    last_seen_at: phone.seenAt === null ? null : formatTime(phone.seenAt),
     code_expires_at: phone.codeExpiresAt === null ? null : formatTime(phone.codeExpiresAt),
     created_at: formatTime(phone.createdAt),
   })
@@ -78,13 +92,18 @@ export function registerAdminPhones(app: Routes, ctx: Ctx): void {
     admin({
       operationId: 'listPairedPhones',
       summary: 'List paired phones',
-      response: { 200: listOf(PhoneWire) },
+      response: { 200: PhoneList },
     }),
     async () => {
       const linesOf = new Map<string, PhoneLine[]>()
       for (const line of await listPhoneLines(ctx.db))
         linesOf.set(line.phoneId, [...(linesOf.get(line.phoneId) ?? []), line])
-      return { data: (await listPhones(ctx.db)).map((phone) => wire(phone, linesOf.get(phone.id) ?? [])) }
+      const address = phoneAddress(ctx)
+      return {
+        data: (await listPhones(ctx.db)).map((phone) => wire(phone, linesOf.get(phone.id) ?? [])),
+        api_url: address.url,
+        notice: address.url === null ? address.why : null,
+      }
     },
   )
   app.get(

@@ -5,7 +5,7 @@ import { fieldsOf, listOf, parseJson, textOf } from '../../core/fields.js'
 import { type PairedPhone, simsIn } from '../../core/lines/paired-phone.js'
 import type { Ctx } from '../../services/ctx.js'
 import { isSignedBy, pull, receive, report, signingKeysOf } from '../../services/lines/phones/calls.js'
-import { mobileUrl, phoneOf, registerPhone } from '../../services/lines/phones/pairing.js'
+import { mobileUrl, noteCall, phoneOf, registerPhone } from '../../services/lines/phones/pairing.js'
 import { saveSims } from '../../storage/lines/paired-phones.js'
 import { NO_ROUTE } from '../http/not-found.js'
 import type { Routes } from '../http/routes.js'
@@ -37,7 +37,10 @@ export async function registerMobile(app: Routes, ctx: Ctx, failures: Limiter): 
   async function phoneBehind(request: FastifyRequest): Promise<PairedPhone> {
     const [, token = ''] = /^Bearer (\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? []
     const phone = await phoneOf(ctx, token)
-    if (phone) return phone
+    if (phone) {
+      await noteCall(ctx, phone)
+      return phone
+    }
     ctx.metrics.authFailures.inc()
     const wait = failures.take(request.ip)
     if (wait === 0) throw new AppError('unauthorized', 'This phone is not paired any more')
@@ -117,7 +120,9 @@ export async function registerMobile(app: Routes, ctx: Ctx, failures: Limiter): 
         if (!isSignedBy(request.phoneKeys ?? [], body, time!, signature!))
           throw new AppError('forbidden', 'The signature is wrong')
         const { event, payload } = fieldsOf(parseJson(body))
-        await receive(ctx, (request.params as { phone: string }).phone, textOf(event), payload)
+        const { phone } = request.params as { phone: string }
+        await receive(ctx, phone, textOf(event), payload)
+        await noteCall(ctx, { id: phone, seenAt: null })
         return reply.code(200).send({})
       },
     )

@@ -55,7 +55,7 @@ const linePhones = command({
   name: 'line phones',
   summary: 'List the Android phones that are paired with lines',
   request: 'GET /admin/phones',
-  columns: 'id name lines sims paired_at',
+  columns: 'id name lines sims paired_at last_seen_at',
   row: ({ lines, sims, ...phone }) => ({
     ...phone,
     lines: (lines as Fields[])

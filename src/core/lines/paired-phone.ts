@@ -10,6 +10,8 @@ export interface PairedPhone {
   /** When a phone last used a pairing code. What it was given before may be on another phone. */
   registeredAt: number | null
   codeExpiresAt: number | null
+  /** When it last called, to `SEEN_STEP_MS`. */
+  seenAt: number | null
 }
 
 export interface SimCard {
@@ -27,6 +29,8 @@ export interface PhoneLine {
 }
 
 export const CODE_LIFE_MS = 10 * 60_000
+/** A phone that calls all the time is not worth a write each time. */
+export const SEEN_STEP_MS = 60_000
 const MOST_SIMS = 8
 const MOST_CHARS = 100
 

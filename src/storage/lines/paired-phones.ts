@@ -5,7 +5,7 @@ import { table } from '../engine/table.js'
 
 const PHONES = table<PairedPhone>()('paired_phones', {
   text: 'id name',
-  number: 'createdAt registeredAt codeExpiresAt',
+  number: 'createdAt registeredAt codeExpiresAt seenAt',
   json: 'sims',
 })
 const PHONE_LINES = table<PhoneLine>()('phone_lines', { text: 'lineId phoneId', number: 'sim' })
@@ -82,6 +82,14 @@ export function saveRegistration(
 
 export async function saveSims(sql: Sql, id: string, sims: PairedPhone['sims']): Promise<void> {
   await sql.run('update paired_phones set sims = $2 where id = $1', [id, JSON.stringify(sims)])
+}
+
+/** Notes that a phone called, unless it did after `since`. */
+export async function saveSeen(sql: Sql, id: string, now: number, since: number): Promise<void> {
+  await sql.run(
+    'update paired_phones set seen_at = $2 where id = $1 and (seen_at is null or seen_at <= $3)',
+    [id, now, since],
+  )
 }
 
 export async function removePhone(sql: Sql, id: string): Promise<boolean> {

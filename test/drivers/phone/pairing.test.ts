@@ -31,7 +31,9 @@ describe.each(ENGINES)('pairing a phone on %s', (engine) => {
       const log = (await on.world.get('/admin/audit', 'admin')).body.data
       expect(log).toContainEqual(expect.objectContaining({ action: 'pair a phone', object: made.id }))
     })
-    const listed = (await on.world.get('/admin/phones', 'admin')).body.data[0]
+    const all = (await on.world.get('/admin/phones', 'admin')).body
+    expect(all).toMatchObject({ api_url: made.api_url, notice: null })
+    const listed = all.data[0]
     expect(listed).toMatchObject({
       name: 'Google/oriole',
       sims: [{ sim: 1, ends: '0180' }],
@@ -45,6 +47,28 @@ describe.each(ENGINES)('pairing a phone on %s', (engine) => {
       messages: { processing_order: 'FIFO' },
       webhooks: { signing_key: expect.stringMatching(/^.{40,}$/) },
     })
+  })
+
+  it('notes when a phone last called, to the minute', async () => {
+    const phone = on.phone()
+    const made = await on.pair([{ line_id: on.lineIds[1] }])
+    const seen = async () => (await on.world.get(`/admin/phones/${made.id}`, 'admin')).body.last_seen_at
+    expect(await seen()).toBeNull()
+    await phone.register(made.code)
+    await on.eventually(async () => expect(await seen()).not.toBeNull())
+    phone.offline()
+    await on.world.advance(3_600_000)
+    const now = () => new Date(on.now()).toISOString()
+    const before = now()
+    expect((await phone.call('GET', '/settings')).status).toBe(200)
+    expect(await seen()).toBe(before)
+    await on.world.advance(59_000)
+    await phone.call('GET', '/settings')
+    expect(await seen()).toBe(before)
+    await on.world.advance(1000)
+    await phone.text('+12025558201', 'Hello')
+    expect(await seen()).toBe(now())
+    await on.world.call('DELETE', `/admin/phones/${made.id}`, { as: 'admin' })
   })
 
   it('one line has one phone', async () => {
@@ -119,6 +143,8 @@ describe.each(ENGINES)('pairing a phone on %s', (engine) => {
       const { status, body } = await plain.post('/admin/phones', { lines: [{ line_id: 'x' }] }, 'admin')
       expect(status).toBe(422)
       expect(body.error.message).toMatch(/https.*TRUNKLINE_PUBLIC_URL.*tunnel.*line add smsgate/)
+      const listed = (await plain.get('/admin/phones', 'admin')).body
+      expect(listed).toEqual({ data: [], api_url: null, notice: body.error.message })
     } finally {
       await plain.close()
     }

@@ -5,6 +5,7 @@ import {
   nameIn,
   type PairedPhone,
   type PhoneLine,
+  SEEN_STEP_MS,
   simsIn,
 } from '../../../core/lines/paired-phone.js'
 import { topics } from '../../../core/topics.js'
@@ -21,6 +22,7 @@ import {
   removePhone,
   saveCode,
   saveRegistration,
+  saveSeen,
 } from '../../../storage/lines/paired-phones.js'
 import { hashSecret } from '../../accounts/accounts.js'
 import { endLostChanges, recordOwnChange } from '../../audit/audit.js'
@@ -32,14 +34,19 @@ const PURPOSE = 'pairing code'
 const ID_CHARS = 22
 const SECRET_CHARS = 43
 
-/** The address that a person types into the app. */
-export function mobileUrl(ctx: Ctx): string {
+const NO_HTTPS =
+  'SMSGate only dials https addresses, and this server has none. Set TRUNKLINE_PUBLIC_URL to an https address that the phone can reach: of a proxy with a certificate, or of a tunnel. Without one, let Trunkline dial the phone: trunkline line add smsgate.'
+
+/** The address that a person types into the app, or why there is none. */
+export function phoneAddress(ctx: Ctx): { url: string } | { url: null; why: string } {
   const base = ctx.publicUrl()
-  if (/^https:/.test(base)) return `${base}/mobile/v1`
-  throw new AppError(
-    'unprocessable',
-    'SMSGate only dials https addresses, and this server has none. Set TRUNKLINE_PUBLIC_URL to an https address that the phone can reach: of a proxy with a certificate, or of a tunnel. Without one, let Trunkline dial the phone: trunkline line add smsgate.',
-  )
+  return /^https:/.test(base) ? { url: `${base}/mobile/v1` } : { url: null, why: NO_HTTPS }
+}
+
+export function mobileUrl(ctx: Ctx): string {
+  const address = phoneAddress(ctx)
+  if (address.url === null) throw new AppError('unprocessable', address.why)
+  return address.url
 }
 
 /** Makes a place for a phone on these lines, and a code that a phone takes it with. */
@@ -72,6 +79,7 @@ export async function addPhone(
     createdAt: now,
     registeredAt: null,
     codeExpiresAt: now + CODE_LIFE_MS,
+    seenAt: null,
   }
   await insertPhone(
     sql,
@@ -135,6 +143,13 @@ export async function phoneOf(ctx: Ctx, token: string): Promise<PairedPhone | un
     Buffer.from(found?.secretHash ?? hashSecret(''), 'latin1'),
   )
   return isRight && secret !== '' ? found?.phone : undefined
+}
+
+/** Notes that a phone called. */
+export async function noteCall(ctx: Ctx, { id, seenAt }: Pick<PairedPhone, 'id' | 'seenAt'>): Promise<void> {
+  const now = ctx.clock.now()
+  const since = now - SEEN_STEP_MS
+  if (seenAt === null || seenAt <= since) await saveSeen(ctx.db, id, now, since)
 }
 
 /** Removes a phone. Its token ends at once; its lines stay and wait for another phone. */
