@@ -1,16 +1,7 @@
-import { useState } from 'react'
-import { api } from '../../api/client'
-import { useAction } from '../../api/queries'
-import { useSession } from '../../api/session'
-import type { Driver } from '../../api/types'
 import { Drawer } from '../../ui/dialog'
-import { SelectField, TextField } from '../../ui/field'
-import { Form } from '../../ui/form'
 import { Loaded } from '../../ui/state'
-import { notify } from '../../ui/toast'
-import { DriverFields } from './driver-fields'
-import { configOf, type Draft, useDrivers, useFieldErrors } from './drivers'
-import { LineTest } from './line-test'
+import { useDrivers } from './drivers'
+import { LineForm } from './line-form'
 
 /** Adds a line to the account, with the settings of its driver. */
 export function AddLine({ onClose }: { onClose: () => void }) {
@@ -18,86 +9,5 @@ export function AddLine({ onClose }: { onClose: () => void }) {
     <Drawer title="Add line" onClose={onClose}>
       <Loaded query={useDrivers()}>{(drivers) => <LineForm drivers={drivers} onClose={onClose} />}</Loaded>
     </Drawer>
-  )
-}
-
-const KINDS = [
-  { value: 'dedicated', label: 'This account only' },
-  { value: 'shared', label: 'Several accounts' },
-]
-
-const ENDS_KEYS =
-  'This line reaches real phones. Adding it ends the development keys, so create your own first, under Keys or with: trunkline init'
-
-function LineForm({ drivers, onClose }: { drivers: Driver[]; onClose: () => void }) {
-  const session = useSession().data
-  const account = session?.account
-  const first = drivers.find(({ kind }) => kind !== 'simulator') ?? drivers[0]
-  const [driverKind, setDriverKind] = useState(first?.kind ?? '')
-  const [number, setNumber] = useState('')
-  const [kind, setKind] = useState('dedicated')
-  const [draft, setDraft] = useState<Draft>({})
-  const { errors, clear, failed } = useFieldErrors()
-  const driver = drivers.find((one) => one.kind === driverKind)
-  const line = () => ({
-    driver: driverKind,
-    number: number.trim(),
-    config: driver ? configOf(driver, draft) : {},
-  })
-  const create = () =>
-    api.post<{ notice: string | null }>('/admin/lines', { ...line(), kind, account_id: account?.id })
-  const add = useAction(create, {
-    stale: ['lines', 'session'],
-    done: 'Line added',
-    after: ({ notice }) => {
-      if (notice) notify(notice, 'bad')
-      onClose()
-    },
-    failed,
-  })
-  const endsKeys = session?.development && driverKind !== 'simulator'
-  if (!driver) return null
-  return (
-    <Form
-      action="Add line"
-      isBusy={add.isPending}
-      onSubmit={() => {
-        clear()
-        add.mutate()
-      }}
-      onClose={onClose}
-      noValidate
-    >
-      <SelectField
-        label="Driver"
-        hint={endsKeys ? ENDS_KEYS : undefined}
-        options={drivers.map((one) => ({ value: one.kind, label: one.title }))}
-        value={driverKind}
-        onChange={(chosen) => {
-          setDriverKind(chosen)
-          setDraft({})
-          clear()
-        }}
-      />
-      <div className="settings-grid">
-        <TextField
-          label="Number"
-          hint="Like +12025550101"
-          error={errors.number}
-          type="tel"
-          value={number}
-          onChange={setNumber}
-        />
-        <SelectField
-          label="Used by"
-          hint={`Starting with ${account?.email ?? 'this account'}`}
-          options={KINDS}
-          value={kind}
-          onChange={setKind}
-        />
-      </div>
-      <DriverFields driver={driver} draft={draft} errors={errors} onChange={setDraft} />
-      <LineTest key={driverKind} path="/admin/lines/test" body={line} clear={clear} failed={failed} />
-    </Form>
   )
 }

@@ -1,21 +1,23 @@
 import './lines.css'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { useLines } from '../../api/lines'
 import { useIsAdmin } from '../../api/session'
-import type { Line } from '../../api/types'
-import { Badge, capitalize, ServiceBadge, statusTone } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { EmptyState, Loaded } from '../../ui/state'
-import { duration, paceText, Time } from '../../ui/time'
 import { AddLine } from './add-line'
-import { Forwarding } from './forwarding'
 import { HeldConversations } from './held-conversations'
-import { LineSettings } from './line-settings'
+import { LineCard } from './line-card'
+import { AddPhone } from './phones/add-phone'
+import { useCodes } from './phones/data'
+import { PairedPhones } from './phones/paired-phones'
+import { PairingDialog } from './phones/pairing-dialog'
 
 export default function LinesView() {
   const query = useLines()
   const isAdmin = useIsAdmin()
-  const [isAdding, setAdding] = useState(false)
+  const [adding, setAdding] = useState<'line' | 'phone'>()
+  const codes = useCodes()
+  const close = () => setAdding(undefined)
   return (
     <Loaded query={query}>
       {(lines) => (
@@ -23,7 +25,10 @@ export default function LinesView() {
           {isAdmin && (
             <div className="row wrap toolbar">
               <span className="grow" />
-              <Button variant="primary" icon="plus" onClick={() => setAdding(true)}>
+              <Button icon="phones" onClick={() => setAdding('phone')}>
+                Add a phone
+              </Button>
+              <Button variant="primary" icon="plus" onClick={() => setAdding('line')}>
                 Add line
               </Button>
             </div>
@@ -36,110 +41,26 @@ export default function LinesView() {
             <ul className="lines">
               {lines.map((line) => (
                 <li key={line.line_id}>
-                  <LineCard line={line} isAdmin={isAdmin} />
+                  <LineCard line={line} isAdmin={isAdmin} onPair={() => codes.pair(line.line_id)} />
                 </li>
               ))}
             </ul>
           )}
+          {isAdmin && <PairedPhones onRenew={codes.renew} />}
           {isAdmin && <HeldConversations />}
-          {isAdding && <AddLine onClose={() => setAdding(false)} />}
+          {adding === 'line' && <AddLine onClose={close} />}
+          {adding === 'phone' && (
+            <AddPhone
+              onMade={(pairing) => {
+                close()
+                codes.show(pairing)
+              }}
+              onClose={close}
+            />
+          )}
+          <PairingDialog {...codes} />
         </div>
       )}
     </Loaded>
-  )
-}
-
-function LineCard({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
-  const [open, setOpen] = useState<'settings' | 'forwarding'>()
-  const { queue, today, pace, sent_last_second: sent } = line
-  return (
-    <article className="card column line-card" aria-label={`Line ${line.number}`}>
-      <header className="row wrap">
-        <h2 className="line-number">{line.number}</h2>
-        <Badge tone={statusTone(line.status)} dot title={line.status_detail ?? undefined}>
-          {line.blocked_at ? 'Blocked' : capitalize(line.status.toLowerCase())}
-        </Badge>
-        <span className="faint small">
-          {line.status_changed_at && (
-            <>
-              changed <Time at={line.status_changed_at} />
-            </>
-          )}
-        </span>
-        <span className="grow" />
-        <Badge>{line.kind}</Badge>
-        <Badge>{line.driver}</Badge>
-      </header>
-      {line.status_detail && <p className="muted small">{line.status_detail}</p>}
-      <dl className="facts">
-        <Figure
-          name="Waiting"
-          value={`${queue.waiting}${queue.is_more ? '+' : ''}`}
-          isLate={(queue.oldest_age_ms ?? 0) > 60_000}
-        >
-          {queue.oldest_age_ms === null ? 'queue is empty' : `oldest for ${duration(queue.oldest_age_ms)}`}
-          {queue.empty_in_ms !== null && `, all sent in ${duration(queue.empty_in_ms)} or later`}
-        </Figure>
-        <Figure name="Send rate" value={sent}>
-          in the last second; {paceText(line)}
-          {pace > 0 && line.pace_unit === 'second' && (
-            <span className="pace" aria-hidden="true">
-              <span style={{ width: `${Math.min(100, (100 * sent) / pace)}%` }} />
-            </span>
-          )}
-        </Figure>
-        <Figure name="Sent today" value={today.sent}>
-          {today.failed} failed
-        </Figure>
-        <Figure name="Received today" value={today.received}>
-          since midnight UTC
-        </Figure>
-      </dl>
-      <div className="row wrap">
-        {line.services.map((service) => (
-          <ServiceBadge key={service} service={service} />
-        ))}
-        <span className="faint small grow">{line.features.join(' · ').replaceAll('_', ' ')}</span>
-      </div>
-      <footer className="row wrap">
-        <span className="muted small grow">{forwardingText(line)}</span>
-        {line.kind === 'dedicated' && (
-          <Button size="small" icon="calls" onClick={() => setOpen('forwarding')}>
-            Call forwarding
-          </Button>
-        )}
-        {isAdmin && (
-          <Button size="small" icon="settings" onClick={() => setOpen('settings')}>
-            Settings
-          </Button>
-        )}
-      </footer>
-      {open === 'forwarding' && <Forwarding line={line} onClose={() => setOpen(undefined)} />}
-      {open === 'settings' && <LineSettings id={line.line_id} onClose={() => setOpen(undefined)} />}
-    </article>
-  )
-}
-
-function forwardingText({ kind, forwarding_number: number }: Line): string {
-  if (kind === 'shared') return 'Shared lines cannot forward calls'
-  return number ? `Calls are forwarded to ${number}` : 'Calls are not forwarded'
-}
-
-interface FigureProps {
-  name: string
-  value: number | string
-  isLate?: boolean
-  children: ReactNode
-}
-
-function Figure({ name, value, isLate, children }: FigureProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <span className={`figure ${isLate ? 'warn' : ''}`}>{value}</span>
-        <span className="faint small"> {children}</span>
-      </dd>
-    </div>
   )
 }
