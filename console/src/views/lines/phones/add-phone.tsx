@@ -56,7 +56,7 @@ function LocalPhone({ onClose }: { onClose: () => void }) {
     <div className="column form">
       <p className="muted">
         Trunkline dials the phone, which takes two minutes and no certificate. In SMSGate, turn on{' '}
-        <b>Local Server</b> and tap <b>Offline</b>. The app then shows an address, a user name and a password:
+        <b>Local server</b> and tap <b>Offline</b>. The app then shows an address, a user name and a password:
         type them here.
       </p>
       <Loaded query={useDrivers()}>

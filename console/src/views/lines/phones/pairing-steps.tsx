@@ -60,7 +60,7 @@ function Steps({ url, code }: { url: string; code: string | undefined }) {
     <ol className="pairing-steps">
       <li>
         On the phone, install <WebLink url="https://sms-gate.app">SMSGate</WebLink>. In its settings, open{' '}
-        <b>Cloud Server</b>.
+        <b>Cloud server</b>.
       </li>
       <li>
         Set <b>API URL</b> to
@@ -77,11 +77,11 @@ function Steps({ url, code }: { url: string; code: string | undefined }) {
         </div>
       </li>
       <li>
-        Set <b>Notification channel</b> to <b>SSE only</b>.
+        Set <b>Notification channel</b> to <b>SSE Only</b>.
       </li>
       <li>
-        On the home screen, turn on <b>Cloud Server</b>, tap <b>Offline</b>, choose the tab <b>Code</b>, and
-        type
+        On the home screen, turn on <b>Cloud server</b>, tap <b>Offline</b>, choose the tab <b>By Code</b>,
+        and type
         <div className={code ? 'pairing-code' : 'pairing-code faint'}>{code ?? '––––––'}</div>
       </li>
       <li>Exclude the app from battery optimization, and turn RCS chats off.</li>
