@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createApp } from '../dist/app.js'
 import { createClock } from '../dist/base/clock.js'
 import { loadConfig } from '../dist/config.js'
+import { DEFAULT_WORLD } from '../dist/services/accounts/default-world.js'
 
 const START = Date.parse('2026-03-06T17:20:00.000Z')
 const LINE = '+12025550100'
@@ -15,16 +16,21 @@ const KEYS = {
   admin: { 'sb-api-key-id': 'dev-admin-key', 'sb-api-secret-key': 'dev-admin-secret' },
 }
 
-/** A world that has just begun; `pictures` are PNGs by name. */
-export async function openScene(pictures) {
+/** A world that has just begun; `pictures` are PNGs by name. At an https address its keys count as its own. */
+export async function openScene(pictures, publicUrl) {
   const data = mkdtempSync(join(tmpdir(), 'trunkline-scene-'))
   const config = loadConfig({
     PORT: '0',
     TRUNKLINE_DATA: data,
     LOG_LEVEL: 'silent',
     TRUNKLINE_DRAIN_MS: '200',
+    ...(publicUrl && { TRUNKLINE_PUBLIC_URL: publicUrl }),
   })
-  const app = await createApp(config, { seed: true, clock: createClock(START) })
+  const app = await createApp(config, {
+    seed: true,
+    clock: createClock(START),
+    ...(publicUrl && { keys: DEFAULT_WORLD.keys }),
+  })
   await app.start()
   const receiver = await openReceiver()
   const scene = {

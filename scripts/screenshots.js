@@ -33,6 +33,22 @@ const VIEWS = [
     ready: (page) => page.getByText('Booking widget').first().waitFor(),
   },
 ]
+/** Views of a server that phones can dial. */
+const DIALLED_VIEWS = [
+  {
+    name: 'pairing',
+    at: () => '/lines',
+    viewport: { width: 1000, height: 640 },
+    async ready(page, colorScheme) {
+      await page.getByRole('button', { name: 'Add a phone' }).click()
+      await page
+        .getByLabel('Number of the SIM')
+        .fill(colorScheme === 'light' ? '+12025550180' : '+12025550181')
+      await page.getByRole('button', { name: 'Show the code' }).click()
+      await page.getByText('Waiting for the phone.').waitFor()
+    },
+  },
+]
 
 const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const browser = await driver.launch({
@@ -43,13 +59,18 @@ try {
   mkdirSync(FOLDER, { recursive: true })
   const scene = await openScene(await paintPictures())
   const facts = await playScene(scene)
-  for (const colorScheme of ['light', 'dark']) await takePictures(scene, facts, colorScheme)
+  const dialled = await openScene({}, 'https://sms.example.com')
+  for (const colorScheme of ['light', 'dark']) {
+    await takePictures(scene, VIEWS, facts, colorScheme)
+    await takePictures(dialled, DIALLED_VIEWS, {}, colorScheme)
+  }
   await scene.close()
+  await dialled.close()
 } finally {
   await browser.close()
 }
 
-async function takePictures(scene, facts, colorScheme) {
+async function takePictures(scene, views, facts, colorScheme) {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     colorScheme,
@@ -63,11 +84,12 @@ async function takePictures(scene, facts, colorScheme) {
       data: { key_id: `dev-${kind}-key`, secret: `dev-${kind}-secret` },
     })
   const page = await context.newPage()
-  for (const { name, at, ready } of VIEWS) {
+  for (const { name, at, ready, viewport } of views) {
     if (ONLY && name !== ONLY) continue
+    if (viewport) await page.setViewportSize(viewport)
     await page.goto(`${scene.url}/console${at(facts)}`)
-    await ready(page)
     await page.getByText('Live', { exact: true }).waitFor()
+    await ready(page, colorScheme)
     await page.waitForTimeout(600)
     const path = `${FOLDER}/${name}-${colorScheme}.png`
     const picture = squeeze(await page.screenshot())

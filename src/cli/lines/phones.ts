@@ -23,10 +23,10 @@ async function pairLine(args: Args, call: Call, lineId: string, sim?: unknown): 
   note(args, 'On the phone, in SMSGate (the app has no scanner for such an address, so type it):')
   note(
     args,
-    `1. Settings, Cloud Server: set API URL to ${made.api_url}, and Notification channel to SSE only.`,
+    `1. Settings, Cloud server: set API URL to ${made.api_url}, and Notification channel to SSE Only.`,
   )
-  note(args, '2. Home: turn on Cloud Server, and tap Offline to go online.')
-  note(args, `3. Choose the tab Code and type ${made.code}. It works once, for ten minutes.`)
+  note(args, '2. Home: turn on Cloud server, and tap Offline to go online.')
+  note(args, `3. Choose the tab By Code and type ${made.code}. It works once, for ten minutes.`)
 }
 
 const OPTIONS = optionsOf({

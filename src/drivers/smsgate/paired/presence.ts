@@ -18,9 +18,10 @@ const REOPEN_MS = 15_000
 const AWAY_MS = 35 * 60_000
 
 const SLOW =
-  'The phone has no event stream and asks only every 15 minutes. In the app, choose "SSE only" as notification channel, and exclude the app from battery optimization.'
+  'The phone has no event stream and asks only every 15 minutes. In the app, choose "SSE Only" as notification channel, and exclude the app from battery optimization.'
 const SILENT = 'The phone does not call. Is it switched on, with SMSGate online?'
-const NONE = 'No phone is paired with this line. Pair one: trunkline line pair'
+const NONE =
+  'No phone is paired with this line. Pair one in the console, under Lines, or with: trunkline line pair'
 
 /** Reports the line's state from the calls of the phone, which are the only sign of it. */
 export function createPresence(
