@@ -5,7 +5,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { tellLines } from '../../services/lines/phones/calls.js'
 import { findPhone, listLinesOfPhone } from '../../storage/lines/paired-phones.js'
 import type { Routes } from '../http/routes.js'
-import { createEventStream, SSE_HEADERS } from '../http/sse.js'
+import { createEventStream, type EventStream, SSE_HEADERS } from '../http/sse.js'
 
 /** Event streams of paired phones, one for each. They stay open until the phone or the server ends them. */
 export interface PhoneStreams {
@@ -13,13 +13,16 @@ export interface PhoneStreams {
 }
 
 /** Real time. Proxies end a connection that is silent for a minute. */
-const HEARTBEAT_MS = 30_000
+const HEARTBEAT_MS = 45_000
+const TICK_MS = 1000
 /** The app begins a pull anew with each event, so events that follow each other quickly would keep it from one. */
 const GAP_MS = 1000
 
 export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
   const open = new Map<string, (reason: string) => void>()
+  const heartbeats = createHeartbeats()
   app.addHook('preClose', async () => {
+    heartbeats.stop()
     for (const finish of [...open.values()]) finish('the server stops')
   })
 
@@ -36,10 +39,9 @@ export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
         stream.end()
       }
       const ring = spaced(ctx, () => stream.event('MessageEnqueued', {}))
-      const heartbeat = setInterval(() => stream.comment(), HEARTBEAT_MS)
       const ends = [
         ring.cancel,
-        () => clearInterval(heartbeat),
+        heartbeats.add(stream),
         ...lines.map(({ lineId }) => ctx.wakes.on(topics.ring(lineId), ring)),
         ctx.wakes.on(topics.paired(phone.id), () => void check()),
       ]
@@ -56,6 +58,24 @@ export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
       void ctx.errand(() => tellLines(ctx, lines, { kind: 'stream', isOpen: true }).catch(() => {}))
       return reply.headers(SSE_HEADERS).send(stream.body)
     },
+  }
+}
+
+/** One timer for all streams, which wakes the process once a second instead of once for each heartbeat. */
+function createHeartbeats(): { add(stream: EventStream): () => void; stop(): void } {
+  const slots = Array.from({ length: HEARTBEAT_MS / TICK_MS }, () => new Set<EventStream>())
+  let turn = 0
+  const timer = setInterval(() => {
+    turn = (turn + 1) % slots.length
+    for (const stream of slots[turn]!) stream.comment()
+  }, TICK_MS).unref()
+  return {
+    add(stream) {
+      const slot = slots[turn]!
+      slot.add(stream)
+      return () => slot.delete(stream)
+    },
+    stop: () => clearInterval(timer),
   }
 }
 
