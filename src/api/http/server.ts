@@ -21,6 +21,7 @@ import { registerAdminErasures } from '../admin/erasures.js'
 import { registerAdminKeys } from '../admin/keys.js'
 import { registerAdminLines } from '../admin/lines.js'
 import { registerAdminPhones } from '../admin/phones.js'
+import { registerAdminPools } from '../admin/pools.js'
 import { registerAdminRecovery } from '../admin/recovery.js'
 import { registerAdminSeal } from '../admin/seal.js'
 import { registerAdminSeats } from '../admin/seats.js'
@@ -234,6 +235,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminDrivers(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminPhones(routes, ctx)
+    registerAdminPools(routes, ctx)
     registerAdminSeats(routes, ctx)
     registerAdminErasures(routes, ctx)
     registerAdminRecovery(routes, ctx)

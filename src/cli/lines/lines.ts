@@ -16,6 +16,7 @@ import {
 import { offerKeys } from './keys-first.js'
 import { LINE_OPTIONS, NEW_LINE, newLine } from './options.js'
 import { PAIRING_COMMANDS } from './phones.js'
+import { POOL_COMMANDS } from './pools.js'
 import { agrees, isTerminal } from './secrets.js'
 import { lineSet } from './set.js'
 
@@ -141,4 +142,10 @@ async function driverOf(kind: string, argv: readonly string[], io: Io): Promise<
   throw new UsageError(`There is no driver "${kind}". Use ${drivers.map((one) => one.kind).join(', ')}`)
 }
 
-export const LINE_COMMANDS: readonly Command[] = [lineAdd, lineTest, lineSet, ...PAIRING_COMMANDS]
+export const LINE_COMMANDS: readonly Command[] = [
+  lineAdd,
+  lineTest,
+  lineSet,
+  ...PAIRING_COMMANDS,
+  ...POOL_COMMANDS,
+]

@@ -10,6 +10,8 @@ export interface Line {
   kind: 'dedicated' | 'shared'
   /** Owner of a dedicated line; null for a shared line, which serves its members. */
   accountId: string | null
+  /** The sender pool that the line belongs to. */
+  poolId: string | null
   driver: string
   /** The driver's settings, with a placeholder for each secret. */
   config: Record<string, unknown>

@@ -12,6 +12,7 @@ import { findSessionSecret } from '../../storage/accounts/console-sessions.js'
 import { findTokenSecret } from '../../storage/accounts/tokens.js'
 import type { Db } from '../../storage/engine/db.js'
 import { findLine, findLineOf, listLinesOf } from '../../storage/lines/lines.js'
+import { listPoolHealth } from '../../storage/lines/states.js'
 
 /**
  * Caches for one second what every request looks up and what rarely changes. A revocation takes effect at once in
@@ -34,6 +35,8 @@ export interface Directory {
   /** The line with this number that an account may send from. */
   lineOf(accountId: string, number: string): Promise<UsableLine | undefined>
   line(id: string): Promise<UsableLine | undefined>
+  /** The lines of a sender pool. */
+  pool(id: string): Promise<readonly PoolMember[]>
   /** Call it after a change in this process. */
   forget(): void
 }
@@ -41,6 +44,11 @@ export interface Directory {
 export interface UsableLine {
   line: Line
   capabilities: Capabilities
+}
+
+/** A line of a sender pool. One that is down sends nothing at the moment. */
+export interface PoolMember extends UsableLine {
+  isDown: boolean
 }
 
 export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>, clock: Clock): Directory {
@@ -90,6 +98,12 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>, cl
       const line = await findLine(db, id)
       return line && usable(line)
     }),
+    pool: kept(async (id) =>
+      (await listPoolHealth(db, id)).flatMap(({ line, health }) => {
+        const found = usable(line)
+        return found ? [{ ...found, isDown: line.blockedAt !== null || health?.state === 'OFFLINE' }] : []
+      }),
+    ),
     version: () => version,
     forget() {
       version++

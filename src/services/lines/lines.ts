@@ -92,6 +92,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     number: input.number,
     kind: input.kind,
     accountId: input.kind === 'dedicated' ? account.id : null,
+    poolId: null,
     driver: input.driver,
     config: input.config,
     ...settingsOf(input, ctx.drivers.get(input.driver)?.defaults),

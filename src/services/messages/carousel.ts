@@ -20,7 +20,7 @@ export async function sendCarousel(
 ): Promise<AcceptedSend> {
   const { account } = actor
   const { number: contact, mediaUrls, metadata } = input
-  const from = await requireSendLine(ctx, actor, input)
+  const from = await requireSendLine(ctx, actor, input, contact)
   if (!from.capabilities.carousel) {
     throw new AppError('invalid', 'from_number: this line cannot send carousels; they need a V2 Mac line')
   }

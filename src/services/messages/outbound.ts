@@ -18,6 +18,7 @@ import { findSeat } from '../../storage/accounts/accounts.js'
 import { findMessage } from '../../storage/messages/messages.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
+import { lineInPool } from '../lines/pools/choice.js'
 
 /** The account that acts, and the lines its token is limited to. */
 export interface Actor {
@@ -44,8 +45,13 @@ export function keepWithin(actor: Actor, lineNumber: string): void {
     throw new AppError('forbidden', `This token is confined to other lines than ${lineNumber}`)
 }
 
-/** The line to act from. Another account's line gets the same answer as an unknown number. */
+/** The line to act from. */
 export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
+  return refuseBlocked(await knownLine(ctx, actor, fromNumber))
+}
+
+/** Another account's line gets the same answer as an unknown number. */
+async function knownLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
   keepWithin(actor, fromNumber)
   const usable = await ctx.directory.lineOf(actor.account.id, fromNumber)
   if (!usable) {
@@ -54,13 +60,16 @@ export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): P
       `This phone number is not defined: from_number ${fromNumber} is not a line of this account. GET /api/lines lists the lines.`,
     )
   }
-  if (usable.line.blockedAt !== null) {
-    throw new AppError(
-      'invalid',
-      `from_number: the line ${fromNumber} is blocked and can send nothing. Use another line.`,
-    )
-  }
   return usable
+}
+
+function refuseBlocked(usable: UsableLine): UsableLine {
+  const { number, blockedAt } = usable.line
+  if (blockedAt === null) return usable
+  throw new AppError(
+    'invalid',
+    `from_number: the line ${number} is blocked and can send nothing. Use another line.`,
+  )
 }
 
 export function checkStyle(from: UsableLine, sendStyle: string): void {
@@ -84,9 +93,23 @@ export interface SendLinks {
 
 type ThreadOriginator = NonNullable<MessageExtra['threadOriginator']>
 
-/** The beginning of every send: the line, and whether it can send media and styles. */
-export async function requireSendLine(ctx: Ctx, actor: Actor, input: SendRequest): Promise<UsableLine> {
-  const from = await requireLine(ctx, actor, input.fromNumber)
+/**
+ * The beginning of every send: the line, and whether it can send media and styles. A message to one `contact` leaves
+ * from the line of its conversation, if that line and the named one are in one pool; an inline reply stays on its line.
+ */
+export async function requireSendLine(
+  ctx: Ctx,
+  actor: Actor,
+  input: SendRequest,
+  contact?: string,
+): Promise<UsableLine> {
+  const asked = await knownLine(ctx, actor, input.fromNumber)
+  const isPooled = asked.line.poolId !== null && contact !== undefined && !input.replyTo
+  const from = refuseBlocked(
+    isPooled
+      ? await lineInPool(ctx, actor.account.id, asked, contact, (number) => isWithin(actor, number))
+      : asked,
+  )
   if (input.mediaUrl && !from.capabilities.media)
     throw new AppError('invalid', 'media_url: this line cannot send media')
   checkStyle(from, input.sendStyle)

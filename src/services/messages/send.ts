@@ -20,7 +20,7 @@ export async function sendMessage(
 ): Promise<AcceptedSend> {
   const { account } = actor
   const { number: contact, appCard } = input
-  const from = await requireSendLine(ctx, actor, input)
+  const from = await requireSendLine(ctx, actor, input, contact)
   if (contact === from.line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
   if (appCard) checkCardLine(account, from)

@@ -104,7 +104,8 @@ export async function removeAccount(sql: Sql, id: string, now: number): Promise<
     [id, now],
   )
   await sql.run('delete from line_members where account_id = $1', [id])
-  await sql.run('delete from alerts where account_id = $1', [id])
+  for (const table of ['alerts', 'pool_conversations', 'sender_pools'])
+    await sql.run(`delete from ${table} where account_id = $1`, [id])
 }
 
 export async function insertKey(sql: Sql, key: Key, secretHash: string): Promise<void> {

@@ -33,6 +33,7 @@ export const IMPERSONAL: Readonly<Record<string, string>> = {
   profile_requests: 'name and photo of a line',
   retention_policies: 'days',
   schema_minimum: 'the schema',
+  sender_pools: 'names of pools of lines',
   sim_clock: 'a time',
   sim_profiles: 'name and photo of a line',
   sqlite_sequence: 'numbers of SQLite',

@@ -172,6 +172,15 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     plain: 'account_id line_id session',
   },
   {
+    name: 'pool_conversations',
+    kind: 'conversations',
+    key: 'account_id pool_id contact',
+    scope: ACCOUNT,
+    at: 'placed_at',
+    own: 'contact',
+    plain: 'account_id pool_id line_id',
+  },
+  {
     name: 'line_turns',
     kind: 'conversations',
     key: 'line_id contact account_id',

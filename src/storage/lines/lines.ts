@@ -4,7 +4,7 @@ import { exists, findValue, forUpdate, hasChanged, listValues } from '../engine/
 import { table } from '../engine/table.js'
 
 export const LINES = table<Line>()('lines', {
-  text: 'id network number kind accountId driver paceUnit onUnknown consentReplies stopText startText helpText',
+  text: 'id network number kind accountId poolId driver paceUnit onUnknown consentReplies stopText startText helpText',
   number: 'pace dailyLimit settleMs loopLimit createdAt blockedAt resets revision',
   json: 'config',
 })

@@ -52,6 +52,15 @@ export async function listLinesWithHealth(sql: Sql, accountId: string): Promise<
   return rows.map(withHealth)
 }
 
+/** The lines of a sender pool, with their health. */
+export async function listPoolHealth(sql: Sql, poolId: string): Promise<LineWithHealth[]> {
+  const rows = await sql.all(
+    `${LINES_WITH_STATE(sql)} where l.removed_at is null and l.pool_id = $1 order by l.created_at, l.id`,
+    [poolId],
+  )
+  return rows.map(withHealth)
+}
+
 function withHealth(row: Row): LineWithHealth {
   return { line: LINES.read(row), health: row.state === null ? undefined : STATES.read(row) }
 }

@@ -43,6 +43,7 @@ const KEYS: Record<string, string> = {
   usage_days: 'day, line_id',
   contacts: 'id',
   line_turns: 'line_id, contact',
+  pool_conversations: 'pool_id, contact',
   events: 'seq',
 }
 

@@ -29,7 +29,7 @@ const IN_PATH: [pattern: RegExp, kind: Kind | 'no object'][] = [
   [/^\/admin\/keys\/:id$/, 'key'],
   [/^\/admin\/lines\/:id$/, 'lineId'],
   [/^\/sim\/faults\/:name$|^\/admin\/(plans\/:name|erasures\/:id)$|blocked-callers\/:number$/, 'no object'],
-  [/^\/admin\/phones\/:id$|^\/mobile\/v1\/received\/:phone$/, 'no object'],
+  [/^\/admin\/(phones|pools)\/:id$|^\/mobile\/v1\/received\/:phone$/, 'no object'],
 ]
 /** By the path and the field, with a space between them. */
 const IN_FIELDS: [pattern: RegExp, kind: Kind][] = [
