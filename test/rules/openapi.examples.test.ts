@@ -102,6 +102,11 @@ const BEFORE: Record<string, (world: World) => Promise<Values>> = {
     const phone = { account_id: await accountOf(world), number: '+12025550123', driver: 'phone' }
     return { line_id: (await world.post('/admin/lines', phone, 'admin')).body.id }
   },
+  createPool: async (world) => ({ line_id: (await lineOf(world, LINE)).id }),
+  changePool: async (world) => {
+    const pool = { name: 'phones', lines: [(await lineOf(world, LINE)).id] }
+    return { id: (await world.post('/admin/pools', pool, 'admin')).body.id }
+  },
   createSeat: account,
   updateSeat: async (world) => {
     const seat = { account_id: await accountOf(world), email: 'grace@example.com' }

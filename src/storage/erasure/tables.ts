@@ -257,7 +257,8 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     key: 'id',
     scope: ACCOUNT,
     text: 'stop_text start_text help_text forwarding_number',
-    plain: 'id network number kind account_id driver config on_unknown pace_unit seat_id consent_replies',
+    plain:
+      'id network number kind account_id pool_id driver config on_unknown pace_unit seat_id consent_replies',
   },
   {
     name: 'keys',
