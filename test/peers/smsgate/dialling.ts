@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createInbox, type InboxRow } from './inbox.js'
 import { createQueue, type QueuedText } from './queue.js'
+import { gson } from './smsgate.js'
 
 interface Options {
   /** Where the server listens at the moment; the phone's own address of it is an https one. */
@@ -9,6 +10,8 @@ interface Options {
   now?: () => number
   /** As its SIMs are told at registration. */
   sims?: object[]
+  /** Gets every body that the phone sends and reads, and the names of events. */
+  watch?: (what: string, json: unknown) => void
 }
 
 /** How long the phone waits before it opens its stream again or repeats a call. Real time. */
@@ -18,7 +21,7 @@ const AGAIN_MS = 20
  * An Android phone with SMSGate that uses a private server: it registers with a code, keeps an event stream, pulls
  * texts when told, keeps ids, repeats reports until they are taken, and posts signed events to the webhooks it reads.
  */
-export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Options) {
+export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch = () => {} }: Options) {
   let token = ''
   let signingKey = 'abcdefgh'
   let webhooks: { id: string; url: string; event: string }[] = []
@@ -46,14 +49,15 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
     const response = await fetch(`${base()}/mobile/v1${path}`, {
       method,
       headers: { authorization, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(json === undefined ? {} : { body: gson(json) }),
     })
     heard.push(`${method} ${path.split('?')[0]} ${response.status}`)
     const text = await response.text()
-    return {
-      status: response.status,
-      body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
-    }
+    const body = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text
+    const name = `${method} ${path.split('?')[0]}`
+    if (json !== undefined) watch(`${name} asks`, JSON.parse(gson(json)))
+    if (text !== '') watch(`${name} answers`, body)
+    return { status: response.status, body }
   }
 
   /** The app tries for hours, also after it was started again. */
@@ -125,6 +129,7 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
         const name = /^event: (.*)$/m.exec(frame)?.[1]
         if (!name) continue
         events.push({ name, at: performance.now() })
+        watch('event', name)
         void run(ON_EVENT[name]!()).catch(() => {})
       }
     }
@@ -134,7 +139,8 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
     const webhook = webhooks.find((one) => one.event === event)
     if (!webhook) return 0
     const { id: webhookId, url } = webhook
-    const body = JSON.stringify({ deviceId: token.split('.')[0], event, id: 'e1', webhookId, payload })
+    const body = gson({ deviceId: token.split('.')[0], event, id: 'e1', webhookId, payload })
+    watch(event, JSON.parse(body))
     const timestamp = String(Math.floor(clock / 1000))
     const signature = createHmac('sha256', key)
       .update(body + timestamp)
@@ -153,6 +159,13 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
     phoneNumber: row.sender,
     receivedAt: new Date(row.at).toISOString(),
   })
+
+  async function tell(row: InboxRow): Promise<boolean> {
+    const status = await (row.type === 'SMS'
+      ? post('sms:received', { ...payloadOf(row), message: row.contentPreview })
+      : post('mms:downloaded', { ...payloadOf(row), ...contentOf(row) }))
+    return status >= 200 && status < 300
+  }
 
   return {
     queue,
@@ -202,13 +215,17 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
     /** A text arrives; resolves with the server's answer once it is 2xx. */
     async text(sender: string, text: string, options: { at?: number; sim?: number | null } = {}) {
       const row = inbox.text(sender, text, options)
-      const tell = async () => {
-        const status = await post('sms:received', { ...payloadOf(row), message: text })
-        return status >= 200 && status < 300
-      }
-      await run(again(tell))
+      await run(again(() => tell(row)))
       return row
     },
+    /** The phone has fetched an MMS. */
+    async mms(sender: string, text: string, files: InboxRow['attachments']) {
+      const row = inbox.mms(sender, text, files)
+      await run(again(() => tell(row)))
+      return row
+    },
+    /** Tells of a received message once more; whether the server took it. */
+    tell,
     /** Posts an event once, as it is; returns the status. */
     post,
     payloadOf,
@@ -227,3 +244,13 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM] }: Opti
 export type DiallingPhone = ReturnType<typeof createDiallingPhone>
 
 const SIM = { slotIndex: 0, simNumber: 1, phoneNumber: '********0180', carrierName: '****ello', iccid: null }
+
+const contentOf = ({ contentPreview, attachments }: InboxRow) => ({
+  body: contentPreview,
+  subject: null,
+  attachments: attachments.map(({ bytes, ...file }) => ({
+    ...file,
+    size: bytes.length,
+    data: bytes.toString('base64'),
+  })),
+})

@@ -20,7 +20,7 @@ interface Options {
  */
 export async function createSmsGate({ username = 'sms', password = 'secret', now = Date.now }: Options = {}) {
   const settings = {
-    messages: { processing_order: 'LIFO', limit_period: 'Disabled', limit_value: 0, log_lifetime_days: null },
+    messages: { processing_order: 'LIFO', limit_period: 'Disabled' },
     webhooks: { internet_required: true, retry_count: 15 },
   }
   const webhooks = new Map<string, { id: string; url: string; event: string }>()
@@ -40,9 +40,11 @@ export async function createSmsGate({ username = 'sms', password = 'secret', now
     Failed: 'sms:failed',
     Cancelled: 'sms:cancelled',
   }
-  function changed({ id, to, state, error }: QueuedText) {
+  function changed({ id, to, state, error, states }: QueuedText) {
     const event = EVENT[state]
-    if (event) emit(event, { messageId: id, recipient: to, phoneNumber: to, simNumber: 1, reason: error })
+    if (!event) return
+    const times = { [`${state.toLowerCase()}At`]: states[state] }
+    emit(event, { messageId: id, recipient: to, phoneNumber: to, simNumber: 1, reason: error, ...times })
   }
 
   function emit(event: string, payload: object) {
@@ -52,7 +54,7 @@ export async function createSmsGate({ username = 'sms', password = 'secret', now
   }
 
   async function post(url: string, json: object): Promise<number> {
-    const body = JSON.stringify(json)
+    const body = gson(json)
     const timestamp = String(Math.floor(now() / 1000))
     const signature = createHmac('sha256', signingKey)
       .update(body + timestamp)
@@ -123,7 +125,8 @@ export async function createSmsGate({ username = 'sms', password = 'secret', now
 
   async function onRequest(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url!, 'http://phone')
-    const [, name, id = '', ...more] = url.pathname.split('/').map(decodeURIComponent)
+    const [, first, id = '', ...more] = url.pathname.split('/').map(decodeURIComponent)
+    const name = first === 'message' || first === 'webhook' ? `${first}s` : first
     const route = `${request.method} /${name}${id ? '/:id' : ''}${more.length > 0 ? `/${more[0]}/:part` : ''}`
     heard.push(route)
     const text = await textOf(request)
@@ -141,7 +144,7 @@ export async function createSmsGate({ username = 'sms', password = 'secret', now
     const [status, body, headers]: Reply = !isAllowed ? [401] : handle ? handle(ask) : [404]
     if (fault === 'hang after') return
     if (fault === 'cut after') return void response.socket?.resetAndDestroy()
-    const bytes = Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const bytes = Buffer.isBuffer(body) ? body : gson(body)
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(bytes)
   }
 
@@ -204,6 +207,9 @@ interface Ask {
   part: string
 }
 type Reply = [status: number, body?: unknown, headers?: Record<string, string>]
+
+/** JSON as the app writes it: without what is null. */
+export const gson = (json: unknown) => JSON.stringify(json, (_, value) => value ?? undefined)
 
 function weird(time: string): string {
   return new Date(Date.parse(time) - 8 * 3_600_000).toISOString().replace('Z', '+-8:00')

@@ -35,8 +35,8 @@ export async function createPairedWorld(engine: Engine, numbers: readonly string
     now,
     lineIds,
     eventually,
-    phone(sims?: object[]) {
-      const phone = createDiallingPhone({ base: () => world.app.url(), now, ...(sims ? { sims } : {}) })
+    phone(options: Partial<Parameters<typeof createDiallingPhone>[0]> = {}) {
+      const phone = createDiallingPhone({ base: () => world.app.url(), now, ...options })
       phones.push(phone)
       return phone
     },
