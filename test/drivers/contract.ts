@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Status } from '../../src/core/messages/message.js'
 import { turns } from '../support/turns.js'
 import { createWorld, ENGINES, type Json, type World } from '../support/world.js'
+import { type CallHarness, callContract } from './contract-calls.js'
 
 /** Reaction of a carrier to sends. */
 export type CarrierAct =
@@ -40,6 +41,8 @@ export interface CarrierHarness {
    * again.
    */
   bringTwice(from: string, content: string, recover: () => Promise<void>): Promise<void>
+  /** Calls of the carrier; absent if its driver has none. */
+  calls?: CallHarness
   close(): Promise<void>
 }
 
@@ -312,6 +315,15 @@ export function driverContract(
           })
       }
       await change({ on_unknown: 'hold' })
+    })
+
+    callContract({
+      number: NUMBER,
+      world: () => world,
+      carrier: () => carrier.calls,
+      person,
+      pass,
+      eventually,
     })
 
     it('a stop during a send: no second copy, and every message gets a final status', async () => {

@@ -6,8 +6,9 @@ import type { Following } from './following.js'
 import type { TwilioSettings } from './settings.js'
 import { isSigned } from './signature.js'
 import { progressOf, receiptOf, sidOf } from './statuses.js'
+import { type Calls, VOICE } from './voice/calls.js'
 
-/** Path of status callbacks below the line's own URL; messages come to the URL itself. */
+/** Path of statuses of messages below the line's own URL; messages come to the URL itself. */
 const STATUS = '/status'
 
 /** Where Twilio reports about a send: the ref finds the send even if the answer to it was lost. */
@@ -24,6 +25,7 @@ export function createCallbacks(
   host: Host,
   arrivals: Arrivals,
   following: Following,
+  calls: Calls,
 ) {
   const tokens = [settings.auth_token, settings.secondary_token].filter((one) => one !== undefined)
 
@@ -66,6 +68,11 @@ export function createCallbacks(
     if (request.path.startsWith(STATUS)) {
       await takeStatus(params, queryOf(request.path).get('ref'))
       return { status: 204 }
+    }
+    const [path = ''] = request.path.split('?')
+    if (path === VOICE || path.startsWith(`${VOICE}/`)) {
+      const twiml = await calls.take(path, params)
+      return twiml === undefined ? { status: 204 } : { status: 200, contentType: 'text/xml', body: twiml }
     }
     await takeMessage(params)
     return { status: 200, contentType: 'text/xml', body: '<Response/>' }

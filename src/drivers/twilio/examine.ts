@@ -4,7 +4,7 @@ import { NoAnswer } from '../../core/lines/no-answer.js'
 import { bad, fine, type Observation } from '../../core/lines/observation.js'
 import type { Api, ApiAnswer } from './api.js'
 import { wordsOf } from './codes.js'
-import { numberIn, type PhoneNumber, servicePath } from './number.js'
+import { hasCallsAt, numberIn, type PhoneNumber, servicePath, takesCalls } from './number.js'
 
 export interface Examined {
   found: Observation[]
@@ -89,9 +89,35 @@ async function wiringOf(api: Api, number: PhoneNumber, callbackUrl: string): Pro
   else if (number.smsUrl === '') found.push(elsewhere('No webhook is set for messages to the number'))
   else if (number.smsUrl.split('#')[0] !== callbackUrl)
     found.push(elsewhere(`Messages to the number go to ${hostOf(number.smsUrl)}, which may answer them`))
-  if (number.trunk) found.push(fine('Calls to the number go to a SIP trunk'))
+  found.push(...callsOf(api, number, callbackUrl))
   if (api.settings.messaging_service_sid) found.push(...(await serviceOf(api, number, elsewhere)))
   return found
+}
+
+/** Where calls to the number go. Trunkline hears only of calls that come to it. */
+function callsOf(api: Api, number: PhoneNumber, callbackUrl: string): Observation[] {
+  const { voice, wire } = api.settings
+  if (!number.can.voice)
+    return voice
+      ? [
+          bad(
+            'DEGRADED',
+            'The number cannot take calls',
+            'Remove the setting voice, or buy a number with voice.',
+          ),
+        ]
+      : []
+  if (voice === false || hasCallsAt(number, callbackUrl)) return []
+  const isChanged = wire && takesCalls(api, number, callbackUrl)
+  return [fine(`${destinationOf(number)}; Trunkline ${isChanged ? 'changes that' : 'does not hear of them'}`)]
+}
+
+function destinationOf({ trunk, voiceApplication, voiceUrl }: PhoneNumber): string {
+  if (trunk) return 'Calls to the number go to a SIP trunk'
+  if (voiceApplication) return 'An application (VoiceApplicationSid) takes calls to the number'
+  return voiceUrl === ''
+    ? 'No webhook is set for calls to the number'
+    : `Calls to the number go to ${hostOf(voiceUrl)}`
 }
 
 async function serviceOf(

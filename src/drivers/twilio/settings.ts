@@ -74,10 +74,17 @@ export const TwilioSettings = Type.Object({
         'How often Twilio is asked for messages that no webhook brought, in milliseconds; default 15000',
     }),
   ),
+  voice: Type.Optional(
+    Type.Boolean({
+      title: 'Calls',
+      description:
+        'Forward and report calls to the number. By default Trunkline takes calls that go nowhere else; true takes them in any case, false never',
+    }),
+  ),
   wire: Type.Optional(
     Type.Boolean({
       description:
-        'Point the webhook for messages to the number at this server when the line connects; default false',
+        'Point the webhooks for messages and calls to the number at this server when the line connects; default false',
     }),
   ),
   api_url: Type.Optional(

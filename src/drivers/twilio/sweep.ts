@@ -1,9 +1,9 @@
-import { fieldsOf, parseJson, wholeOf } from '../../core/fields.js'
 import { createComplaint } from '../../core/lines/complaint.js'
 import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 import { type Api, pagesOf, troubleOf } from './api.js'
 import { type Arrival, type Arrivals, arrivedRowOf, timeOf } from './arrivals.js'
+import type { Positions } from './positions.js'
 
 export interface Sweep {
   read(): Promise<void>
@@ -25,8 +25,9 @@ const SAVE_MS = 300_000
 export function createSweep(
   api: Api,
   line: Pick<Line, 'number'>,
-  host: Pick<DriverHost, 'cursor' | 'clock' | 'log'>,
+  host: Pick<DriverHost, 'clock' | 'log'>,
   arrivals: Arrivals,
+  positions: Positions,
 ): Sweep {
   const pollMs = api.settings.poll_ms ?? POLL_MS
   let isClosed = false
@@ -40,7 +41,7 @@ export function createSweep(
   )
 
   async function readOnce(): Promise<void> {
-    floor ??= await loadFloor()
+    floor ??= await positions.load('floor')
     let now = host.clock.now()
     const start = floor ?? now
     for (let day = start - (start % DAY_MS); ; day += DAY_MS) {
@@ -56,15 +57,10 @@ export function createSweep(
     }
   }
 
-  async function loadFloor(): Promise<number | undefined> {
-    const stored = await host.cursor.load()
-    return stored === null ? undefined : wholeOf(fieldsOf(parseJson(Buffer.from(stored))).floor)
-  }
-
   async function keepFloor(next: number) {
     floor = next
     if (next - saved < SAVE_MS) return
-    await host.cursor.save(JSON.stringify({ floor }))
+    await positions.save('floor', floor)
     saved = next
   }
 

@@ -11,17 +11,20 @@ import { examine } from './examine.js'
 import { createFollowing } from './following.js'
 import { createHealth } from './health.js'
 import { createLookup } from './lookup.js'
+import { createPositions } from './positions.js'
 import { canBeCalled } from './reach.js'
 import { send } from './send.js'
 import { capabilitiesOf, TwilioSettings } from './settings.js'
 import type { Progress } from './statuses.js'
 import { createSweep } from './sweep.js'
+import { createCalls } from './voice/calls.js'
+import { createCallSweep } from './voice/sweep.js'
 
 /** Time until Twilio is asked about a sent message, with and without webhooks. */
 const CALLED_MS = 60_000
 const UNCALLED_MS = 5000
 
-/** SMS and MMS through a number at Twilio. */
+/** SMS, MMS and forwarded calls through a number at Twilio. */
 export const twilio: Driver = {
   kind: 'twilio',
   title: 'SMS and MMS through Twilio',
@@ -46,8 +49,17 @@ function connect(line: Line, host: DriverHost): Connection {
   }
   const following = createFollowing(api, host, () => (callbackUrl() ? CALLED_MS : UNCALLED_MS), onNews)
   const arrivals = createArrivals(api, line, host)
-  const sweep = createSweep(api, line, host, arrivals)
-  const health = createHealth(api, line, host, callbackUrl, () => void sweep.read())
+  const positions = createPositions(host.cursor)
+  const sweep = createSweep(api, line, host, arrivals, positions)
+  const calls = createCalls(settings, line, host, () => void callSweep.read())
+  const callSweep = createCallSweep(api, line, host, calls, positions)
+  const health = createHealth(api, line, host, callbackUrl, {
+    back() {
+      void sweep.read()
+      void callSweep.read()
+    },
+    calls: callSweep.watch,
+  })
   const lookup = createLookup(api, line.number, line.settleMs, host)
 
   function onNews({ status, code, detail }: Progress) {
@@ -89,11 +101,12 @@ function connect(line: Line, host: DriverHost): Connection {
       if (evidence.found) following.follow(evidence.providerId, attempt.wireAt, true)
       return evidence
     },
-    callback: createCallbacks(settings, line, host, arrivals, following),
+    callback: createCallbacks(settings, line, host, arrivals, following, calls),
     async close() {
       health.close()
       following.close()
       sweep.close()
+      callSweep.close()
     },
   }
 }

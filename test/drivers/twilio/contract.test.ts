@@ -5,6 +5,13 @@ const TOKEN = 'canary-t0ken'
 const PEOPLE = Array.from({ length: 60 }, (_, i) => `+1202558${3000 + i}`)
 const good = { account_sid: `AC${'0'.repeat(32)}`, auth_token: TOKEN }
 const SEND = 'POST Messages'
+const ENDS = {
+  COMPLETED: 'completed',
+  NO_ANSWER: 'no-answer',
+  BUSY: 'busy',
+  FAILED: 'failed',
+  CANCELLED: 'canceled',
+} as const
 
 driverContract(
   'twilio',
@@ -65,6 +72,28 @@ driverContract(
         peer.deliver(row)
         await peer.webhooks.called()
         await recover()
+      },
+      calls: {
+        async ring(from) {
+          const call = await peer.calls.call(from)
+          return {
+            rings: call.dial?.number,
+            async again() {
+              await peer.calls.again(call.parent)
+            },
+            async answer() {
+              call.answer!()
+              await peer.webhooks.called()
+            },
+            async end(outcome) {
+              call.end!(ENDS[outcome])
+              await peer.webhooks.called()
+            },
+          }
+        },
+        loseReports: () => peer.webhooks.become('lost'),
+        bringReports: () => peer.webhooks.become('once'),
+        repeatReports: () => peer.webhooks.become('twice'),
       },
       close: () => peer.close(),
     }

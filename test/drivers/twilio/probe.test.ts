@@ -32,6 +32,7 @@ describe('the test of a line at Twilio', () => {
       'ok | Twilio answers and knows the credentials',
       'ok | The number can do SMS, MMS, VOICE',
       'ok | No webhook is set for messages to the number; Trunkline reads them by asking Twilio',
+      'ok | No webhook is set for calls to the number; Trunkline does not hear of them',
     ])
   })
 
@@ -83,8 +84,26 @@ describe('the test of a line at Twilio', () => {
       { wire: true },
     ],
     [
+      'a number without calls, although voice is set',
+      'no | The number cannot take calls',
+      (peer) => Object.assign(peer.phone.capabilities, { voice: false }),
+      { voice: true },
+    ],
+    [
+      'an application that takes the calls',
+      'ok | An application (VoiceApplicationSid) takes calls to the number; Trunkline does not hear of them',
+      (peer) => Object.assign(peer.phone, { voice_application_sid: `AP${'1'.repeat(32)}` }),
+      { wire: true },
+    ],
+    [
+      'an address that takes the calls',
+      'ok | Calls to the number go to pbx.example.com; Trunkline changes that',
+      (peer) => Object.assign(peer.phone, { voice_url: 'https://user:canary@pbx.example.com/in?canary' }),
+      { wire: true, voice: true },
+    ],
+    [
       'a trunk',
-      'ok | Calls to the number go to a SIP trunk',
+      'ok | Calls to the number go to a SIP trunk; Trunkline does not hear of them',
       (peer) => Object.assign(peer.phone, { trunk_sid: `TK${'1'.repeat(32)}` }),
       {},
     ],

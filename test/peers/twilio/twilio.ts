@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
+import { createCalls } from './calls.js'
 import { createMessages, type MessageStatus, newSid, type StoredMessage } from './messages.js'
 import { createWebhooks } from './webhooks.js'
 
@@ -36,6 +37,10 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
     sms_url: '',
     sms_method: 'POST',
     sms_application_sid: '',
+    voice_url: '',
+    voice_method: 'POST',
+    status_callback: '',
+    voice_application_sid: '',
     trunk_sid: null as string | null,
   }
   const pool = {
@@ -46,6 +51,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
   const keys = new Map([[account, token]])
   const messages = createMessages(now)
   const webhooks = createWebhooks(() => signingToken)
+  const calls = createCalls({ account, number, phone, webhooks, now })
   const optedOut = new Set<string>()
   const heard: string[] = []
   const stored = new Map<string, StoredMessage['files'][number]>()
@@ -145,13 +151,22 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
       stored.set(found.sid, found)
       return [307, '', { location: `${url()}/store/${found.sid}` }]
     },
+    'GET Calls': ({ query }) => {
+      const { page, next } = calls.list(query)
+      if (next) query.set('Page', next)
+      const link = next ? `/2010-04-01/Accounts/${account}/Calls.json?${query}` : null
+      return [200, { calls: page.map(calls.shown), next_page_uri: link, page_size: page.length }]
+    },
     'GET IncomingPhoneNumbers': ({ query }) => {
       const isAsked = query.get('PhoneNumber') === phone.phone_number
       return [200, { incoming_phone_numbers: isAsked ? [phone] : [], next_page_uri: null }]
     },
     'POST IncomingPhoneNumbers/:sid': ({ form }) => {
-      phone.sms_url = form.get('SmsUrl') ?? phone.sms_url
-      phone.sms_application_sid = form.get('SmsApplicationSid') ?? phone.sms_application_sid
+      const names = 'SmsUrl SmsApplicationSid VoiceUrl VoiceApplicationSid StatusCallback TrunkSid'.split(' ')
+      for (const name of names) {
+        const field = name.replace(/(?!^)[A-Z]/g, '_$&').toLowerCase()
+        if (form.has(name)) Object.assign(phone, { [field]: form.get(name) })
+      }
       return [200, phone]
     },
   }
@@ -239,6 +254,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
     pool,
     keys,
     messages,
+    calls,
     webhooks,
     optedOut,
     heard,

@@ -6,7 +6,7 @@ export function createWebhooks(token: () => string) {
   let held: (() => void)[] | undefined
   let mode: 'once' | 'lost' | 'twice' = 'once'
 
-  async function post(url: string, fields: Record<string, string>): Promise<number> {
+  async function post(url: string, fields: Record<string, string>) {
     const [target] = url.split('#') as [string]
     const sorted = Object.keys(fields).sort()
     const text = target + sorted.map((name) => name + fields[name]).join('')
@@ -17,14 +17,22 @@ export function createWebhooks(token: () => string) {
     }
     const body = new URLSearchParams(fields).toString()
     const answer = await fetch(target, { method: 'POST', headers, body }).catch(() => undefined)
-    return answer?.status ?? 0
+    return { status: answer?.status ?? 0, body: (await answer?.text().catch(() => '')) ?? '' }
   }
 
   return {
     call(url: string, fields: Record<string, string>) {
       if (url === '' || mode === 'lost') return
-      const go = () => void calls.push(post(url, fields))
+      const go = () => void calls.push(post(url, fields).then(({ status }) => status))
       for (let times = mode === 'twice' ? 2 : 1; times > 0; times--) held ? held.push(go) : go()
+    },
+    /** Calls and reads the answer; undefined if there is none, so that Twilio cannot go on. */
+    async ask(url: string, fields: Record<string, string>): Promise<string | undefined> {
+      if (url === '' || mode === 'lost') return undefined
+      const answers = await Promise.all(
+        Array.from({ length: mode === 'twice' ? 2 : 1 }, () => post(url, fields)),
+      )
+      return answers.every(({ status }) => status === 200) ? answers[0]!.body : undefined
     },
     become(next: typeof mode) {
       mode = next
