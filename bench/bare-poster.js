@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
 
-const [, , url, connections] = process.argv
+const [, , url, connections, type = 'application/json'] = process.argv
 const dispatcher = new Agent({ connections: Number(connections) })
 const bodies = []
 const lines = createInterface({ input: process.stdin })
@@ -14,7 +14,7 @@ lines.on('close', async () => {
       const body = bodies[next++]
       const answer = await request(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': type },
         body,
         dispatcher,
       })

@@ -17,6 +17,7 @@ import { soak } from './soak.js'
 import { fanout } from './streams.js'
 import { takeover } from './takeover.js'
 import { thirtyDays } from './thirty-days.js'
+import { twilioAccept } from './twilio.js'
 import { deadNeighbour, webhookRate } from './webhooks.js'
 import { worldCreate } from './worlds.js'
 
@@ -44,6 +45,7 @@ const BENCHES = {
   smpp_accept_vs_kannel_spool: smppAccept,
   smpp_receipts_vs_kannel: smppReceipts,
   smpp_throttled_ideal: smppThrottled,
+  twilio_accept_rate: twilioAccept,
   cost_per_message: costPerMessage,
   takeover_kill_ms: takeover,
   retention,
@@ -71,6 +73,7 @@ const DEFAULT = [
   'smpp_accept_vs_kannel',
   'smpp_receipts_vs_kannel',
   'smpp_throttled_ideal',
+  'twilio_accept_rate',
 ]
 
 const { values, positionals } = parseArgs({
