@@ -4,17 +4,16 @@ import { parseUrl } from '../../base/parse-url.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { HttpAnswer, HttpAsk, HttpHeaders, LineHttp } from '../../drivers/host.js'
 import type { Ctx } from '../ctx.js'
+import { CLOSING, type Dispatched, exchange, MAX_BYTES, reasonOf } from './http-exchange.js'
 
 export interface LineHttpClient {
   http(base: string): LineHttp
   close(): Promise<void>
 }
 
-const MAX_BYTES = 10_000_000
 const CONNECT_MS = 10_000
 /** `settle()` waits this long for answers; a server may never answer. */
 const SETTLING_MS = 500
-const CLOSING = 'the line is being closed'
 
 /**
  * HTTP from a line to its carrier. The operator chooses the server, so it may be in a private network, unlike the
@@ -28,8 +27,14 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
       ({ Agent }) => new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: CONNECT_MS } }),
     )
 
+  /** The library is loaded with the first request. */
+  async function connected(): Promise<Agent> {
+    if (closed) throw new NoAnswer(CLOSING, false)
+    agent ??= start()
+    return agent
+  }
+
   async function open(base: URL, ask: HttpAsk) {
-    const { body } = ask
     let left = false
     const abort = new AbortController()
     const cancel = ctx.clock.after(ask.timeoutMs, () =>
@@ -45,9 +50,7 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
     })
     aborted.catch(() => {})
     try {
-      if (closed) throw new NoAnswer(CLOSING, false)
-      agent ??= start()
-      const client = await agent
+      const client = await connected()
       // The library reports when it writes the request to a connection; before that, nothing has left.
       const dispatcher = client.compose(
         (dispatch) => (options, handler) =>
@@ -63,17 +66,7 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
             onResponseError: handler.onResponseError?.bind(handler),
           }),
       )
-      const asked = dispatcher.request({
-        origin: base.origin,
-        path: base.pathname.replace(/\/$/, '') + ask.path,
-        method: ask.method,
-        headers: ask.headers,
-        body:
-          body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
-            ? body
-            : Readable.from(body),
-        signal: abort.signal,
-      })
+      const asked = dispatcher.request({ ...dispatched(base, ask), signal: abort.signal })
       asked.catch(() => {})
       const answer = await Promise.race([asked, aborted])
       return {
@@ -86,12 +79,8 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
     }
   }
 
-  async function request(base: URL, ask: HttpAsk): Promise<HttpAnswer> {
-    const { body, ...answer } = await open(base, ask)
-    const chunks: Buffer[] = []
-    for await (const chunk of body) chunks.push(chunk)
-    return { ...answer, body: Buffer.concat(chunks) }
-  }
+  const request = async (base: URL, ask: HttpAsk): Promise<HttpAnswer> =>
+    exchange(await connected(), dispatched(base, ask), ask, ctx.clock)
 
   /** Counts as work in progress for `settle()`, for a limited time. */
   function trackForSettle<T>(work: Promise<T>): Promise<T> {
@@ -128,6 +117,17 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
   }
 }
 
+function dispatched(base: URL, { path, method, headers, body }: HttpAsk): Dispatched {
+  const isWhole = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+  return {
+    origin: base.origin,
+    path: base.pathname.replace(/\/$/, '') + path,
+    method,
+    headers,
+    body: isWhole ? body : Readable.from(body),
+  }
+}
+
 async function* limited(
   body: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -146,36 +146,4 @@ async function* limited(
   } finally {
     done()
   }
-}
-
-const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nobody listens at that address and port',
-  ENOTFOUND: 'no such host name',
-  EAI_AGAIN: 'the host name cannot be looked up right now',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the host cannot be reached',
-  ETIMEDOUT: 'the host does not answer',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
-  UND_ERR_CONNECT_TIMEOUT: 'the host does not answer',
-  UND_ERR_SOCKET: 'the connection was cut',
-  UND_ERR_DESTROYED: CLOSING,
-  UND_ERR_HEADERS_OVERFLOW: 'the answer has too many headers',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself alone',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that this machine does not know',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'its certificate comes from an authority that this machine does not know',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that this machine does not know',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there; try http',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; try http',
-}
-
-/** Without the URL, which may contain passwords. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'the exchange failed'
-  if (error.name === 'HTTPParserError') return 'it does not speak HTTP there'
-  const { code } = error as { code?: string }
-  return (code && (REASONS[code] ?? code)) || 'the exchange failed'
 }
