@@ -38,6 +38,7 @@ export async function registerMobile(app: Routes, ctx: Ctx, failures: Limiter): 
     const [, token = ''] = /^Bearer (\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? []
     const phone = await phoneOf(ctx, token)
     if (phone) {
+      streams.heard(phone)
       await noteCall(ctx, phone)
       return phone
     }

@@ -10,6 +10,8 @@ interface Options {
   now?: () => number
   /** As its SIMs are told at registration. */
   sims?: object[]
+  /** An inbox that is read again is told of in full, as by versions before 1.66.1. */
+  repeatsInbox?: boolean
   /** Gets every body that the phone sends and reads, and the names of events. */
   watch?: (what: string, json: unknown) => void
 }
@@ -21,7 +23,13 @@ const AGAIN_MS = 20
  * An Android phone with SMSGate that uses a private server: it registers with a code, keeps an event stream, pulls
  * texts when told, keeps ids, repeats reports until they are taken, and posts signed events to the webhooks it reads.
  */
-export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch = () => {} }: Options) {
+export function createDiallingPhone({
+  base,
+  now = Date.now,
+  sims = [SIM],
+  repeatsInbox = false,
+  watch = () => {},
+}: Options) {
   let token = ''
   let signingKey = 'abcdefgh'
   let webhooks: { id: string; url: string; event: string }[] = []
@@ -38,6 +46,8 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch 
   const events: { name: string; at: number }[] = []
   const inbox = createInbox(now)
   const queue = createQueue({ now, order: () => order, changed })
+  /** Received messages that the app knows. */
+  const processed = new Set<InboxRow>()
 
   function run<T>(promise: Promise<T>): Promise<T> {
     work.add(promise)
@@ -94,7 +104,7 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch 
     }
   }
 
-  const ON_EVENT: Record<string, () => Promise<unknown>> = {
+  const ON_EVENT: Record<string, (data: string) => Promise<unknown>> = {
     MessageEnqueued: pull,
     async WebhooksUpdated() {
       webhooks = (await call('GET', '/webhooks')).body
@@ -103,6 +113,14 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch 
       settings = (await call('GET', '/settings')).body
       order = String(settings.messages?.processing_order ?? order)
       signingKey = String(settings.webhooks?.signing_key ?? signingKey)
+    },
+    async MessagesExportRequested(data) {
+      const { since, until, messageTypes } = JSON.parse(data)
+      const types = String(messageTypes).split(',')
+      const isAsked = ({ at, type }: InboxRow) =>
+        at >= Date.parse(since) && at <= Date.parse(until) && types.includes(type.split('_')[0]!)
+      const rows = [...inbox.rows.values()].filter(isAsked).sort((a, b) => a.at - b.at)
+      for (const row of rows) if (repeatsInbox || !processed.has(row)) await hand(row)
     },
   }
 
@@ -130,7 +148,8 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch 
         if (!name) continue
         events.push({ name, at: performance.now() })
         watch('event', name)
-        void run(ON_EVENT[name]!()).catch(() => {})
+        const data = /^data: (.*)$/m.exec(frame)?.[1] ?? ''
+        void run(ON_EVENT[name]!(data)).catch(() => {})
       }
     }
   }
@@ -159,6 +178,11 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch 
     phoneNumber: row.sender,
     receivedAt: new Date(row.at).toISOString(),
   })
+
+  function hand(row: InboxRow) {
+    processed.add(row)
+    return run(again(() => tell(row)))
+  }
 
   async function tell(row: InboxRow): Promise<boolean> {
     const status = await (row.type === 'SMS'
@@ -215,13 +239,15 @@ export function createDiallingPhone({ base, now = Date.now, sims = [SIM], watch 
     /** A text arrives; resolves with the server's answer once it is 2xx. */
     async text(sender: string, text: string, options: { at?: number; sim?: number | null } = {}) {
       const row = inbox.text(sender, text, options)
-      await run(again(() => tell(row)))
+      await hand(row)
       return row
     },
+    /** A text arrives while the app does not run. */
+    miss: (sender: string, text: string) => inbox.text(sender, text),
     /** The phone has fetched an MMS. */
     async mms(sender: string, text: string, files: InboxRow['attachments']) {
       const row = inbox.mms(sender, text, files)
-      await run(again(() => tell(row)))
+      await hand(row)
       return row
     },
     /** Tells of a received message once more; whether the server took it. */
