@@ -13,3 +13,22 @@ export interface OpenSend {
   wireAt: number
   isDelivered: boolean
 }
+
+/**
+ * Whether another send without an answer has the same text and recipient at about the same time: one message at the
+ * carrier cannot tell which of them it is.
+ */
+export function hasTwin(
+  open: readonly OpenSend[],
+  { ref, to, content, wireAt }: Pick<OpenSend, 'ref' | 'to' | 'content' | 'wireAt'>,
+  withinMs: number,
+): boolean {
+  return open.some(
+    (one) =>
+      one.providerId === null &&
+      one.ref !== ref &&
+      one.to === to &&
+      one.content === content &&
+      Math.abs(one.wireAt - wireAt) < withinMs,
+  )
+}

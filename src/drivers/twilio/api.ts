@@ -1,5 +1,6 @@
 import { fieldsOf, listOf, parseJson, textOf, wholeOf } from '../../core/fields.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
+import { plainWords } from '../../core/lines/plain-words.js'
 import type { HttpHeaders, LineHttp, ProbeHost } from '../host.js'
 import type { TwilioSettings } from './settings.js'
 
@@ -36,7 +37,6 @@ const VERSION = '/2010-04-01/'
 const TIMEOUT_MS = 20_000
 const MEDIA_TIMEOUT_MS = 120_000
 const MAX_MEDIA_BYTES = 50_000_000
-const MAX_FAULT_CHARS = 200
 
 export function createApi(settings: TwilioSettings, host: Pick<ProbeHost, 'http'>): Api {
   const base = settings.api_url ?? API_URL
@@ -46,7 +46,7 @@ export function createApi(settings: TwilioSettings, host: Pick<ProbeHost, 'http'
   const user = key && secret ? `${key}:${secret}` : `${account}:${token}`
   const authorization = `Basic ${Buffer.from(user).toString('base64')}`
   const pathOf = (path: string) => (path.startsWith('/') ? path : `${VERSION}Accounts/${account}/${path}`)
-  const hidden = [token, secret, settings.secondary_token].filter((one) => one)
+  const hidden = [token, secret, settings.secondary_token]
 
   async function call(http: LineHttp, path: string, form?: URLSearchParams): Promise<ApiAnswer> {
     const { status, headers, body } = await http.request({
@@ -67,7 +67,7 @@ export function createApi(settings: TwilioSettings, host: Pick<ProbeHost, 'http'
       headers,
       json,
       code: wholeOf(failure.code),
-      fault: plain(textOf(failure.message), hidden),
+      fault: plainWords(textOf(failure.message), hidden),
     }
   }
 
@@ -85,12 +85,6 @@ export function createApi(settings: TwilioSettings, host: Pick<ProbeHost, 'http'
         maxBytes: MAX_MEDIA_BYTES,
       }),
   }
-}
-
-/** Twilio's words quote phone numbers and may quote what was sent. */
-function plain(text: string, secrets: readonly (string | undefined)[]): string {
-  const open = secrets.reduce<string>((left, secret) => left.replaceAll(secret!, '•••'), text)
-  return open.replace(/\+?\d[\d\s().-]{4,}\d/g, '•••').slice(0, MAX_FAULT_CHARS)
 }
 
 /** The JSON of a successful answer; throws ApiFault for any other. */

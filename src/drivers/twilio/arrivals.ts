@@ -1,6 +1,7 @@
 import { createBoundedMap } from '../../base/bounded-map.js'
 import { fieldsOf, listOf, textOf } from '../../core/fields.js'
 import type { Line } from '../../core/lines/line.js'
+import { createPatience } from '../../core/lines/patience.js'
 import { fromNational } from '../../core/phone-number.js'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
@@ -27,8 +28,6 @@ export interface Arrivals {
 }
 
 const MOST_REMEMBERED = 5000
-/** Files that cannot be fetched for this long are given up; their message is then stored without them. */
-const PATIENCE_MS = 3_600_000
 
 export function createArrivals(
   api: Api,
@@ -36,15 +35,7 @@ export function createArrivals(
   host: Pick<DriverHost, 'receive' | 'media' | 'clock'>,
 ): Arrivals {
   const known = createBoundedMap<string, true>(MOST_REMEMBERED)
-  /** When each message with files was first tried. */
-  const triedAt = createBoundedMap<string, number>(MOST_REMEMBERED)
-
-  function isGivenUp(sid: string): boolean {
-    const now = host.clock.now()
-    const since = triedAt.get(sid)
-    if (since === undefined) triedAt.set(sid, now)
-    return now - (since ?? now) > PATIENCE_MS
-  }
+  const isGivenUp = createPatience(host.clock)
 
   async function filesOf({ sid, media, files }: Arrival): Promise<readonly string[]> {
     if (media === 0 || files.length === media) return files

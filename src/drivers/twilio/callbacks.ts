@@ -1,11 +1,12 @@
+import type { Following } from '../../core/lines/following.js'
 import type { Line } from '../../core/lines/line.js'
+import { receiptOf } from '../../core/lines/progress.js'
 import type { CallbackReply, CallbackRequest } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { type Arrivals, arrivalOf } from './arrivals.js'
-import type { Following } from './following.js'
 import type { TwilioSettings } from './settings.js'
 import { isSigned } from './signature.js'
-import { progressOf, receiptOf, sidOf } from './statuses.js'
+import { progressOf, sidOf } from './statuses.js'
 import { type Calls, VOICE } from './voice/calls.js'
 
 /** Path of statuses of messages below the line's own URL; messages come to the URL itself. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.js'
-import { NoAnswer } from '../../core/lines/no-answer.js'
+import { fileAway, openPatiently } from '../../core/lines/patience.js'
 import type { DriverHost } from '../host.js'
 import type { MediaBytes } from '../inbound.js'
 import type { Api } from './api.js'
@@ -9,41 +9,21 @@ import type { Api } from './api.js'
  * credentials: the host fetches it like any address of a stranger. While that fails the message waits, because neither
  * the webhook is acknowledged nor the list read on.
  */
-export async function download(
+export function download(
   api: Api,
   host: Pick<DriverHost, 'media'>,
   path: string,
   isGivenUp: () => boolean,
 ): Promise<MediaBytes> {
-  const away = (why: string) =>
-    new AppError(isGivenUp() ? 'not_found' : 'unavailable', `cannot be read: ${why}`)
-  const failed = (error: unknown) => {
-    if (error instanceof NoAnswer) return away(error.message)
-    return error instanceof AppError && error.code === 'invalid' ? away(error.message) : error
-  }
-  try {
+  return openPatiently(async () => {
     const { status, headers, body } = await api.open(path)
-    if (status === 200)
-      return { body: readThrough(body, failed), contentType: one(headers['content-type']), fileName: 'file' }
+    if (status === 200) return { body, contentType: one(headers['content-type']), fileName: 'file' }
     for await (const _ of body);
     const location = one(headers.location)
     if (status === 404 || status === 410) throw new AppError('not_found', 'is not at Twilio any more')
-    if (status < 300 || status > 399 || location === '') throw away(`HTTP ${status}`)
-    return await host.media(location)
-  } catch (error) {
-    throw failed(error)
-  }
+    if (status < 300 || status > 399 || location === '') throw fileAway(`HTTP ${status}`, isGivenUp)
+    return host.media(location)
+  }, isGivenUp)
 }
 
 const one = (header: string | string[] | undefined) => [header ?? ''].flat()[0] ?? ''
-
-async function* readThrough(
-  body: AsyncIterable<Buffer>,
-  failed: (error: unknown) => unknown,
-): AsyncGenerator<Buffer> {
-  try {
-    yield* body
-  } catch (error) {
-    throw failed(error)
-  }
-}

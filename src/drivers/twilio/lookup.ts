@@ -1,3 +1,4 @@
+import { hasTwin } from '../../core/messages/open-send.js'
 import type { Evidence } from '../../core/messages/outcome.js'
 import type { AttemptRef } from '../contract.js'
 import type { DriverHost } from '../host.js'
@@ -34,7 +35,7 @@ export function createLookup(api: Api, from: string, settleMs: number, host: Hos
     const free = await unclaimed(host, rows)
     const equal = free.filter((row) => isAlike(row, attempt))
     const [row] = equal
-    if (row && equal.length === 1 && !(await hasTwin(host, attempt)))
+    if (row && equal.length === 1 && !hasTwin(await host.openSends(), attempt, 2 * SKEW_MS))
       return row.progress ? { found: true, providerId: row.sid, status: row.progress.status } : again
     // A status callback names the send, so it may still settle this.
     if (row) return { found: undefined }
@@ -73,19 +74,6 @@ async function listSent(api: Api, from: string, { to, wireAt }: AttemptRef): Pro
 async function unclaimed(host: Host, rows: readonly SentRow[]): Promise<SentRow[]> {
   const known = new Set(rows.length > 0 ? await host.knownSends(rows.map(({ sid }) => sid)) : [])
   return rows.filter(({ sid }) => !known.has(sid))
-}
-
-/** Whether another send without an answer has the same text and recipient: one message cannot tell which it was. */
-async function hasTwin(host: Host, { ref, to, content, wireAt }: AttemptRef): Promise<boolean> {
-  const open = await host.openSends()
-  return open.some(
-    (one) =>
-      one.providerId === null &&
-      one.ref !== ref &&
-      one.to === to &&
-      one.content === content &&
-      Math.abs(one.wireAt - wireAt) < 2 * SKEW_MS,
-  )
 }
 
 /** Twilio counts a file once it has fetched it, so a message with a file may say that it has none. */

@@ -1,14 +1,6 @@
 import { fieldsOf, textOf, wholeOf } from '../../core/fields.js'
-import type { Receipt } from '../../core/messages/outcome.js'
+import type { Progress } from '../../core/lines/progress.js'
 import { wordsOf } from './codes.js'
-
-/** Twilio's word about a message of ours. */
-export interface Progress {
-  status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'ERROR' | 'DECLINED'
-  /** Of a failure. */
-  code?: string
-  detail?: string
-}
 
 const STATUSES: Readonly<Record<string, Progress['status']>> = {
   accepted: 'ACCEPTED',
@@ -31,10 +23,6 @@ export function progressOf(status: string, errorCode: number | undefined): Progr
     return { status: ours, code: 'canceled', detail: 'The message was cancelled at Twilio' }
   if (ours !== 'ERROR') return ours && { status: ours }
   return { status: ours, code: String(errorCode ?? status), detail: wordsOf(errorCode) }
-}
-
-export function isFinal({ status }: Progress): boolean {
-  return status !== 'ACCEPTED' && status !== 'SENT'
 }
 
 /** A message resource, as far as a send is concerned. */
@@ -75,8 +63,4 @@ export function sidOf(value: unknown): string | undefined {
 export function countOf(value: unknown): number {
   const count = Number(textOf(value) || wholeOf(value) || 0)
   return Number.isSafeInteger(count) && count > 0 ? count : 0
-}
-
-export function receiptOf(sid: string, progress: Progress, at: number): Receipt {
-  return { providerId: sid, at, ...progress }
 }

@@ -1,14 +1,10 @@
-import { createComplaint } from '../../core/lines/complaint.js'
+import { takeInOrder } from '../../core/lines/in-order.js'
 import type { Line } from '../../core/lines/line.js'
+import { createRounds, type Rounds } from '../../core/lines/rounds.js'
 import type { DriverHost } from '../host.js'
 import { type Api, pagesOf, troubleOf } from './api.js'
 import { type Arrival, type Arrivals, arrivedRowOf, timeOf } from './arrivals.js'
 import type { Positions } from './positions.js'
-
-export interface Sweep {
-  read(): Promise<void>
-  close(): void
-}
 
 const POLL_MS = 15_000
 const PAGE = 100
@@ -28,17 +24,16 @@ export function createSweep(
   host: Pick<DriverHost, 'clock' | 'log'>,
   arrivals: Arrivals,
   positions: Positions,
-): Sweep {
-  const pollMs = api.settings.poll_ms ?? POLL_MS
-  let isClosed = false
+): Rounds {
   /** Everything before this time was read. */
   let floor: number | undefined
   let saved = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | undefined
-  let cancel = () => {}
-  const complaint = createComplaint((error) =>
-    host.log.warn(troubleOf(error), "could not read Twilio's list of messages"),
-  )
+  const rounds = createRounds({
+    everyMs: api.settings.poll_ms ?? POLL_MS,
+    clock: host.clock,
+    work: readOnce,
+    tell: (error) => host.log.warn(troubleOf(error), "could not read Twilio's list of messages"),
+  })
 
   async function readOnce(): Promise<void> {
     floor ??= await positions.load('floor')
@@ -51,9 +46,13 @@ export function createSweep(
       const isLast = day + DAY_MS > now
       // Messages from before the line was added were not sent to this line.
       if (floor === undefined) return keepFloor(now)
-      await takeAll(rows)
+      await takeInOrder(rows, {
+        senderOf: ({ from }) => from,
+        isDone: ({ sid }) => rounds.isClosed() || arrivals.isKnown(sid),
+        take: arrivals.take,
+      })
       await keepFloor(Math.max(floor, isLast ? now - LATE_MS : day + DAY_MS - LATE_MS))
-      if (isLast || isClosed) return
+      if (isLast || rounds.isClosed()) return
     }
   }
 
@@ -62,20 +61,6 @@ export function createSweep(
     if (next - saved < SAVE_MS) return
     await positions.save('floor', floor)
     saved = next
-  }
-
-  /** A message that cannot be stored yet delays the later ones of its sender only; the next read tries it again. */
-  async function takeAll(rows: readonly Arrival[]) {
-    const waiting = new Set<string>()
-    let failure: unknown
-    for (const arrival of rows) {
-      if (isClosed || arrivals.isKnown(arrival.sid) || waiting.has(arrival.from)) continue
-      await arrivals.take(arrival).catch((error) => {
-        waiting.add(arrival.from)
-        failure = error
-      })
-    }
-    if (waiting.size > 0) throw failure
   }
 
   /** Messages of one day from the floor on, oldest first. Twilio lists the newest first, but does not promise it. */
@@ -96,24 +81,5 @@ export function createSweep(
     return { rows: found.reverse(), serverNow }
   }
 
-  function read(): Promise<void> {
-    reading ??= readOnce()
-      .then(complaint.over, (error) => {
-        if (!isClosed) complaint.tell(error)
-      })
-      .finally(() => {
-        reading = undefined
-        cancel()
-        if (!isClosed) cancel = host.clock.after(pollMs, () => void read())
-      })
-    return reading
-  }
-
-  return {
-    read,
-    close() {
-      isClosed = true
-      cancel()
-    },
-  }
+  return rounds
 }

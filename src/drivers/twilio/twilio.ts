@@ -1,5 +1,7 @@
 import type { Line } from '../../core/lines/line.js'
 import { findingsIn } from '../../core/lines/observation.js'
+import type { Progress } from '../../core/lines/progress.js'
+import { canBeCalled } from '../../core/lines/reach.js'
 import type { SendResult } from '../../core/messages/outcome.js'
 import type { Connection, Driver, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
@@ -8,14 +10,12 @@ import { createArrivals } from './arrivals.js'
 import { createCallbacks, statusUrl } from './callbacks.js'
 import { OF_THE_LINE, OPTED_OUT } from './codes.js'
 import { examine } from './examine.js'
-import { createFollowing } from './following.js'
+import { followAt } from './following.js'
 import { createHealth } from './health.js'
 import { createLookup } from './lookup.js'
 import { createPositions } from './positions.js'
-import { canBeCalled } from './reach.js'
 import { send } from './send.js'
 import { capabilitiesOf, TwilioSettings } from './settings.js'
-import type { Progress } from './statuses.js'
 import { createSweep } from './sweep.js'
 import { createCalls } from './voice/calls.js'
 import { createCallSweep } from './voice/sweep.js'
@@ -47,7 +47,7 @@ function connect(line: Line, host: DriverHost): Connection {
     const url = settings.auth_token ? host.callbackUrl() : ''
     return canBeCalled(url, settings.api_url ?? API_URL) ? url : ''
   }
-  const following = createFollowing(api, host, () => (callbackUrl() ? CALLED_MS : UNCALLED_MS), onNews)
+  const following = followAt(api, host, () => (callbackUrl() ? CALLED_MS : UNCALLED_MS), onNews)
   const arrivals = createArrivals(api, line, host)
   const positions = createPositions(host.cursor)
   const sweep = createSweep(api, line, host, arrivals, positions)
@@ -55,7 +55,7 @@ function connect(line: Line, host: DriverHost): Connection {
   const callSweep = createCallSweep(api, line, host, calls, positions)
   const health = createHealth(api, line, host, callbackUrl, {
     back() {
-      void sweep.read()
+      void sweep.run()
       void callSweep.read()
     },
     calls: callSweep.watch,

@@ -4,7 +4,7 @@ const LOCAL =
   /^(localhost|.*\.local|.*\.localhost|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|0\.0\.0\.0|\[.*\]|[^.]*)$/i
 
 /**
- * Whether a server can call this address. Twilio refuses a send whose callback address is not public or has an
+ * Whether a carrier can call this address. Carriers refuse a send whose callback address is not public or has an
  * underscore in its name; a test server on this machine can call this machine.
  */
 export function canBeCalled(url: string, by: string): boolean {
