@@ -74,7 +74,7 @@ describe('lines on the command line', () => {
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/^smpp +SMS through/m)])
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      expect.stringMatching(/^There is no driver "pigeon"\. Use smsgate, phone, smpp, twilio/),
+      expect.stringMatching(/^There is no driver "pigeon"\. Use smsgate, phone, smpp, twilio, telnyx/),
     ])
     expect(help.stdout).toMatch(/--port <value> +usually 2775.*\(required\)$/m)
     expect(help.stdout).toMatch(/--password-file <value> +.*TRUNKLINE_LINE_PASSWORD/)

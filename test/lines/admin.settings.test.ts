@@ -110,7 +110,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       }
       const reply = await admin('POST', 'lines/test', { driver: 'constructor', number: NUMBER })
       expect(reply.body.error.message).toMatch(
-        /^driver: must be one of simulator, smsgate, phone, smpp, twilio/,
+        /^driver: must be one of simulator, smsgate, phone, smpp, twilio, telnyx/,
       )
     })
 

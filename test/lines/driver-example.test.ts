@@ -40,7 +40,7 @@ describe('the example of a driver', () => {
         TRUNKLINE_DRIVERS: from,
       })
       expect(stdout).toMatch(
-        /^ok +drivers +smsgate, phone, smpp, twilio, bluebubbles, simulator are built in$/m,
+        /^ok +drivers +smsgate, phone, smpp, twilio, telnyx, bluebubbles, simulator are built in$/m,
       )
       expect(stdout).toMatch(new RegExp(`^ok +driver http-sms +HTTP SMS gateway, ${from}$`, 'm'))
     }

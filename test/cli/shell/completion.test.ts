@@ -20,6 +20,7 @@ describe('completion', () => {
       'phone',
       'smpp',
       'twilio',
+      'telnyx',
       'bluebubbles',
       'simulator',
     ])

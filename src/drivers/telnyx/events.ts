@@ -1,0 +1,58 @@
+import { parseUrl } from '../../base/parse-url.js'
+import { fieldsOf, textOf } from '../../core/fields.js'
+import type { Following } from '../../core/lines/following.js'
+import type { Line } from '../../core/lines/line.js'
+import { receiptOf } from '../../core/lines/progress.js'
+import type { DriverHost } from '../host.js'
+import { type Arrivals, arrivalOf } from './arrivals.js'
+import { idOf, phoneOf, progressIn, timeOf } from './statuses.js'
+
+/** Handles one event of Telnyx, which came by webhook or from the log; resolves once it is stored. */
+export type TakeEvent = (event: unknown) => Promise<void>
+
+const REF = 'ref'
+
+/** Where Telnyx reports about a send: the ref finds the send even if the answer to it was lost. */
+export function reportUrl(base: string, ref: string): string {
+  return base && `${base}?${REF}=${encodeURIComponent(ref)}`
+}
+
+export function refIn(webhookUrl: unknown): string | undefined {
+  return parseUrl(textOf(webhookUrl))?.searchParams.get(REF) || undefined
+}
+
+type Host = Pick<DriverHost, 'receipt' | 'read' | 'clock' | 'log'>
+
+/**
+ * Events come late, twice and in any order. What they say is in the payload: Telnyx's own pages disagree about the
+ * names, and an event that is not known is not an error.
+ */
+export function createEvents(
+  line: Pick<Line, 'number'>,
+  host: Host,
+  arrivals: Arrivals,
+  following: Following,
+): TakeEvent {
+  async function takeStatus(event: unknown): Promise<void> {
+    const { event_type: type, occurred_at: occurredAt, payload: given } = fieldsOf(event)
+    const payload = fieldsOf(given)
+    const id = idOf(payload.id)
+    const progress = progressIn(payload)
+    if (!id || !progress || phoneOf(payload.from) !== line.number) return
+    const at = timeOf(occurredAt, host.clock.now())
+    const ref = refIn(payload.webhook_url)
+    await host.receipt({ ...receiptOf(id, progress, at), ...(ref ? { ref } : {}) })
+    if (type === 'message.read') await host.read({ providerId: id, at })
+    following.told(id, progress)
+  }
+
+  return async (event) => {
+    const { event_type: type, payload } = fieldsOf(event)
+    const { direction } = fieldsOf(payload)
+    if (direction === 'outbound') return takeStatus(event)
+    if (direction !== 'inbound' && type !== 'message.received') return
+    const arrival = arrivalOf(fieldsOf(payload), host.clock.now())
+    if (!arrival) return host.log.warn({}, 'Telnyx brought a message that cannot be read')
+    await arrivals.take(arrival)
+  }
+}

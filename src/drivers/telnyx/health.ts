@@ -1,0 +1,40 @@
+import type { Line } from '../../core/lines/line.js'
+import { type Health, watchHealth } from '../../core/lines/watch-health.js'
+import type { DriverHost } from '../host.js'
+import { type Api, troubleOf } from './api.js'
+import { type Examined, examine } from './examine.js'
+import { wire } from './profile.js'
+import type { Wiring } from './sweep.js'
+
+/** Reports the line's state. With the setting `wire` it also points the profile's webhook at this server. */
+export function createHealth(
+  api: Api,
+  line: Pick<Line, 'number'>,
+  host: Pick<DriverHost, 'state' | 'clock' | 'log'>,
+  callbackUrl: () => string,
+  onReturn: () => void,
+): Health & { wiring(): Wiring } {
+  let seen: Examined = { found: [] }
+  let isOurs = false
+  const health = watchHealth(host, {
+    everyMs: 300_000,
+    async look() {
+      const url = callbackUrl()
+      seen = await examine(api, line, url)
+      // A profile that could not be read goes on as before.
+      if (seen.profile) isOurs = url !== '' && seen.profile.webhookUrl === url
+      return seen.found
+    },
+    async onReturn() {
+      const url = callbackUrl()
+      if (api.settings.wire && seen.profile && url)
+        isOurs = await wire(api, seen.profile, url).catch((error) => {
+          host.log.warn(troubleOf(error), 'could not set the webhook of the messaging profile')
+          return isOurs
+        })
+      onReturn()
+    },
+    complain: (error) => host.log.warn(troubleOf(error), 'could not look at the number at Telnyx'),
+  })
+  return { ...health, wiring: () => ({ profileId: seen.profile?.id, isOurs }) }
+}

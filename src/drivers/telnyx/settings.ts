@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox'
+import { type Capabilities, TEXT_ONLY } from '../../core/lines/line.js'
+
+/** Settings of a line that is a number at Telnyx. */
+export const TelnyxSettings = Type.Object({
+  api_key: Type.String({
+    title: 'API key',
+    minLength: 1,
+    maxLength: 300,
+    pattern: '^[\\x21-\\x7e]+$',
+    secret: true,
+    description: 'API key (version 2) of the account that owns the number, from the Telnyx portal',
+  }),
+  public_key: Type.Optional(
+    Type.String({
+      title: 'Public key',
+      pattern: '^[A-Za-z0-9+/]{43}=$',
+      description:
+        'Public key of the account, which checks the signature of webhooks. Without it Trunkline reads webhooks from the log of Telnyx',
+      examples: ['AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='],
+    }),
+  ),
+  messaging_profile_id: Type.Optional(
+    Type.String({
+      title: 'Messaging profile',
+      pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+      description:
+        'Messaging profile that the number must belong to; default is the one that Telnyx names for it',
+    }),
+  ),
+  mms: Type.Optional(
+    Type.Boolean({
+      title: 'MMS',
+      description: 'Send files as MMS; default true. Turn it off for a number without MMS',
+    }),
+  ),
+  poll_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1000,
+      maximum: 3_600_000,
+      description:
+        'How often Telnyx is asked for webhooks that did not get through, in milliseconds; default 15000',
+    }),
+  ),
+  wire: Type.Optional(
+    Type.Boolean({
+      description:
+        'Point the webhook of the messaging profile at this server when the line connects; default false',
+    }),
+  ),
+  api_url: Type.Optional(
+    Type.String({
+      title: 'API URL',
+      pattern: '^https?://[^\\s?#@]+$',
+      maxLength: 2000,
+      description: 'Address of the API; default https://api.telnyx.com/v2',
+      destination: true,
+    }),
+  ),
+})
+export type TelnyxSettings = Static<typeof TelnyxSettings>
+
+export function capabilitiesOf({ mms = true }: Partial<TelnyxSettings>): Capabilities {
+  return { ...TEXT_ONLY, media: mms }
+}

@@ -1,0 +1,46 @@
+import { type Fields, fieldsOf, listOf, textOf } from '../../core/fields.js'
+import type { Progress } from '../../core/lines/progress.js'
+import { failureIn } from './api.js'
+import { wordsOf } from './codes.js'
+
+const STATUSES: Readonly<Record<string, Progress['status']>> = {
+  queued: 'ACCEPTED',
+  scheduled: 'ACCEPTED',
+  sending: 'ACCEPTED',
+  sent: 'SENT',
+  delivery_unconfirmed: 'SENT',
+  delivered: 'DELIVERED',
+  read: 'DELIVERED',
+  sending_failed: 'ERROR',
+  delivery_failed: 'ERROR',
+  expired: 'ERROR',
+  cancelled: 'DECLINED',
+}
+
+/** The status of a message of ours; undefined if Telnyx names none that is known. */
+export function progressIn(message: Fields): Progress | undefined {
+  const [own] = listOf(message.to).map((one) => textOf(fieldsOf(one).status))
+  const status = own !== undefined && Object.hasOwn(STATUSES, own) ? STATUSES[own]! : undefined
+  if (status === 'DECLINED') return { status, code: own!, detail: 'The message was cancelled at Telnyx' }
+  if (status === 'ERROR') {
+    const failure = failureIn(message.errors)
+    return { status, code: String(failure?.code ?? own), detail: wordsOf(failure?.code) }
+  }
+  return status && { status, ...(own === 'delivery_unconfirmed' ? { isLast: true } : {}) }
+}
+
+/** Ids of messages and events. */
+export function idOf(value: unknown): string | undefined {
+  const text = textOf(value)
+  return /^[0-9a-zA-Z-]{8,64}$/.test(text) ? text : undefined
+}
+
+/** A time that Telnyx writes, unless it is none or lies in the future. */
+export function timeOf(value: unknown, now: number): number {
+  const at = Date.parse(textOf(value))
+  return at > 0 && at < now ? at : now
+}
+
+export function phoneOf(value: unknown): string {
+  return textOf(fieldsOf(value).phone_number)
+}
