@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
+import type { CallNews } from '../../../src/core/calls/carrier-call.js'
 import type { Line } from '../../../src/core/lines/line.js'
 import { BLANK_MESSAGE, carriedOf } from '../../../src/core/messages/message.js'
 import type { Receipt } from '../../../src/core/messages/outcome.js'
@@ -7,6 +8,7 @@ import type { Outbound } from '../../../src/drivers/contract.js'
 import type { HttpAnswer, HttpAsk } from '../../../src/drivers/host.js'
 import type { Inbound } from '../../../src/drivers/inbound.js'
 import { twilio } from '../../../src/drivers/twilio/twilio.js'
+import { dialIn } from '../../peers/twilio/calls.js'
 import { type Any, mangle, mangleText, type Random, random } from '../../support/drivers/mutations.js'
 import { createStubClock, createStubHost } from '../../support/drivers/stub-host.js'
 import { ANNA, NUMBER } from '../../support/drivers/twilio-world.js'
@@ -15,6 +17,8 @@ const MUTATIONS = 100_000
 const START = Date.UTC(2026, 2, 1, 12)
 const OUTCOMES = ['accepted', 'refused', 'never-left', 'unknown']
 const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'undelivered', 'failed', 'canceled', 'read']
+const CALL_STATUSES = ['ringing', 'in-progress', 'completed', 'busy', 'no-answer', 'failed', 'canceled']
+const CALL_PATHS = ['/voice', '/voice/dial', '/voice/leg', '/voice/status']
 const RECEIPTS = ['ACCEPTED', 'SENT', 'DELIVERED', 'ERROR', 'DECLINED']
 const ACCOUNT = `AC${'a'.repeat(32)}`
 const TOKEN = 'canary-token'
@@ -40,9 +44,29 @@ function sound(chance: Random, now: number, { method, path }: HttpAsk): unknown 
   if (path.includes('/IncomingPhoneNumbers'))
     return {
       incoming_phone_numbers: [
-        { sid: sid('PN', 1), phone_number: NUMBER, sms_url: '', capabilities: { sms: true, mms: true } },
+        {
+          sid: sid('PN', 1),
+          phone_number: NUMBER,
+          sms_url: '',
+          voice_url: '',
+          capabilities: { sms: true, mms: true, voice: true },
+        },
       ],
     }
+  if (path.includes('/Calls.json')) {
+    const isLeg = path.includes('ParentCallSid')
+    const call = () => ({
+      sid: sid('CA', ++rows),
+      direction: isLeg ? 'outbound-dial' : 'inbound',
+      from: ANNA,
+      to: NUMBER,
+      status: chance.one(CALL_STATUSES),
+      start_time: new Date(now).toUTCString(),
+      end_time: chance.one([null, new Date(now + 5000).toUTCString()]),
+      duration: chance.one([null, '5']),
+    })
+    return { calls: Array.from({ length: chance.below(3) }, call), next_page_uri: null }
+  }
   if (path.includes('/Media.json'))
     return { media_list: [{ sid: sid('ME', rows), content_type: 'image/jpeg' }] }
   if (path.includes('/Media/')) return 'bytes'
@@ -66,6 +90,40 @@ function isRight({ providerId, from, content, sentAt, service }: Inbound): boole
   )
 }
 
+function isRightCall({ providerId, from, startedAt, answeredAt = startedAt, end }: CallNews): boolean {
+  return (
+    /^CA[0-9a-f]{32}$/.test(providerId) &&
+    typeof from === 'string' &&
+    [startedAt, answeredAt, end?.at ?? startedAt].every(Number.isSafeInteger) &&
+    ['COMPLETED', 'BUSY', 'NO_ANSWER', 'FAILED', 'CANCELLED'].includes(end?.outcome ?? 'COMPLETED')
+  )
+}
+
+/** Whether Twilio can follow an answer to a call. */
+function isTwiml(body: unknown): boolean {
+  try {
+    dialIn(String(body))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Parameters of a webhook about a call. */
+function callParams(chance: Random): Any {
+  return {
+    AccountSid: ACCOUNT,
+    CallSid: sid('CA', ++rows),
+    ParentCallSid: sid('CA', rows),
+    From: ANNA,
+    To: NUMBER,
+    CallStatus: chance.one(CALL_STATUSES),
+    DialCallStatus: chance.one(CALL_STATUSES),
+    DialCallDuration: '5',
+    CallDuration: '5',
+  }
+}
+
 /** A webhook that Twilio would send, with one part of it wrong and a signature that is right or wrong. */
 function webhook(chance: Random, isStatus: boolean) {
   let params: Any = {
@@ -77,11 +135,14 @@ function webhook(chance: Random, isStatus: boolean) {
       ? { MessageStatus: chance.one(STATUSES), ErrorCode: '30003' }
       : { Body: 'Hello', NumMedia: chance.one(['0', '1']), MediaUrl0: `https://x/${sid('ME', rows)}` }),
   }
+  const isCall = chance.next() < 0.3
+  if (isCall) params = callParams(chance)
   for (let n = chance.below(3); n > 0; n--) params = mangle(chance, params)
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(Object(params)))
     form.append(name, `${JSON.stringify(value)}`.replace(/^"|"$/g, ''))
-  const path = isStatus ? `/status?ref=ref-${rows}` : ''
+  const ofMessage = isStatus ? `/status?ref=ref-${rows}` : ''
+  const path = isCall ? chance.one(CALL_PATHS) : ofMessage
   const text = [...form].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => name + value)
   const signed = `http://127.0.0.1/callbacks/line/token${path}${text.join('')}`
   const isForged = chance.next() < 0.2
@@ -166,8 +227,9 @@ it(`${MUTATIONS} mutated answers and webhooks: no crash, no hang, no wrong messa
       mutated++
       // A message that cannot be stored is told to Twilio.
       watch(
-        connection.callback!(request).then(({ status }) => {
+        connection.callback!(request).then(({ status, body }) => {
           if (isForged && status !== 403) faults.push({ status, request })
+          if (request.path === '/voice' && status === 200 && !isTwiml(body)) faults.push({ body, request })
         }),
         true,
       )
@@ -183,6 +245,9 @@ it(`${MUTATIONS} mutated answers and webhooks: no crash, no hang, no wrong messa
       ({ status, providerId = '' }) => !RECEIPTS.includes(status) || !/^[SM]M/.test(providerId),
     ),
   ).toEqual([])
+  const calls = stub.told.calls as CallNews[]
+  expect(calls.length).toBeGreaterThan(1000)
+  expect(calls.filter((call) => !isRightCall(call))).toEqual([])
 
   // It still works.
   isSound = true
