@@ -5,12 +5,14 @@ import { createPatience, openPatiently } from '../../core/lines/patience.js'
 import { fromNational } from '../../core/phone-number.js'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
+import { groupNewsOf } from './groups.js'
 import { idOf, phoneOf, timeOf } from './statuses.js'
 
 /** A message to one of the account's numbers. */
 export interface Arrival {
   id: string
   from: string
+  /** Everybody who got the message, the line included. */
   to: readonly string[]
   text: string
   at: number
@@ -36,15 +38,18 @@ export function createArrivals(
   const isGivenUp = createPatience(host.clock)
 
   /** A message of ours has one file, so an MMS with several becomes several. */
-  async function store({ id, from, text, at, files }: Arrival): Promise<void> {
+  async function store({ id, from, to, text, at, files }: Arrival): Promise<void> {
+    const sender = fromNational(from, line.number)
+    const others = [...new Set([sender, ...to])].filter((one) => one !== line.number)
     for (let i = 0; i < Math.max(1, files.length); i++) {
       const url = files[i]
       const message: Inbound = {
         providerId: i === 0 ? id : `${id}-${i}`,
-        from: fromNational(from, line.number),
+        from: sender,
         service: 'SMS',
         content: i === 0 ? text : '',
         sentAt: at,
+        ...(others.length > 1 ? { group: groupNewsOf(others) } : {}),
         ...(url
           ? {
               mediaUrl: url,
@@ -76,7 +81,7 @@ export function createArrivals(
 export function arrivalOf(payload: Fields, now: number): Arrival | undefined {
   const id = idOf(payload.id)
   const from = phoneOf(payload.from)
-  const to = listOf(payload.to).map(phoneOf)
+  const to = [...listOf(payload.to), ...listOf(payload.cc)].map(phoneOf).filter((one) => one !== '')
   if (!id || from === '' || to.length === 0) return undefined
   const files = listOf(payload.media).flatMap((one) => textOf(fieldsOf(one).url) || [])
   return {

@@ -3,6 +3,7 @@ import { fieldsOf, textOf } from '../../core/fields.js'
 import type { Following } from '../../core/lines/following.js'
 import type { Line } from '../../core/lines/line.js'
 import { receiptOf } from '../../core/lines/progress.js'
+import type { Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { type Arrivals, arrivalOf } from './arrivals.js'
 import { idOf, phoneOf, progressIn, timeOf } from './statuses.js'
@@ -11,14 +12,21 @@ import { idOf, phoneOf, progressIn, timeOf } from './statuses.js'
 export type TakeEvent = (event: unknown) => Promise<void>
 
 const REF = 'ref'
+const RECIPIENTS = 'recipients'
 
 /** Where Telnyx reports about a send: the ref finds the send even if the answer to it was lost. */
-export function reportUrl(base: string, ref: string): string {
-  return base && `${base}?${REF}=${encodeURIComponent(ref)}`
+export function reportUrl(base: string, { ref, group }: Pick<Outbound, 'ref' | 'group'>): string {
+  const query = new URLSearchParams({ [REF]: ref })
+  if (group) query.set(RECIPIENTS, String(group.members.length))
+  return base && `${base}?${query}`
 }
 
 export function refIn(webhookUrl: unknown): string | undefined {
   return parseUrl(textOf(webhookUrl))?.searchParams.get(REF) || undefined
+}
+
+function recipientsIn(webhookUrl: unknown): number {
+  return Number(parseUrl(textOf(webhookUrl))?.searchParams.get(RECIPIENTS)) || 1
 }
 
 type Host = Pick<DriverHost, 'receipt' | 'read' | 'clock' | 'log'>
@@ -37,11 +45,18 @@ export function createEvents(
     const { event_type: type, occurred_at: occurredAt, payload: given } = fieldsOf(event)
     const payload = fieldsOf(given)
     const id = idOf(payload.id)
-    const progress = progressIn(payload)
+    const recipients = recipientsIn(payload.webhook_url)
+    const progress = progressIn(payload, recipients)
     if (!id || !progress || phoneOf(payload.from) !== line.number) return
     const at = timeOf(occurredAt, host.clock.now())
     const ref = refIn(payload.webhook_url)
-    await host.receipt({ ...receiptOf(id, progress, at), ...(ref ? { ref } : {}) })
+    const { providerId, ...rest } = receiptOf(id, progress, at)
+    // Each recipient of a group may have an id of its own, so that only the ref names the send.
+    await host.receipt({
+      ...rest,
+      ...(ref && recipients > 1 ? {} : { providerId: id }),
+      ...(ref ? { ref } : {}),
+    })
     if (type === 'message.read') await host.read({ providerId: id, at })
     following.told(id, progress)
   }

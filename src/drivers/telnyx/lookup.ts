@@ -76,7 +76,14 @@ async function idInRecords(
     : alike[0]
 }
 
-async function recordsOf(api: Api, from: string, { to, wireAt }: AttemptRef, now: number): Promise<Fields[]> {
+async function recordsOf(
+  api: Api,
+  from: string,
+  { to: person, group, wireAt }: AttemptRef,
+  now: number,
+): Promise<Fields[]> {
+  // Telnyx has a record for each recipient of a group.
+  const to = group?.members[0] ?? person
   const found = new Map<string, Fields>()
   const days = Math.ceil(Math.max(0, now - wireAt) / DAY_MS) + 1
   // It is not documented whether the last days include today.

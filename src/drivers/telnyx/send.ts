@@ -4,25 +4,30 @@ import type { SendResult } from '../../core/messages/outcome.js'
 import type { Outbound } from '../contract.js'
 import type { Api, ApiAnswer } from './api.js'
 import { RETRY_MS, TOO_MANY, TRY_NEXT, UNKNOWN, wordsOf } from './codes.js'
+import { groupFault } from './groups.js'
 import { idOf } from './statuses.js'
 
 /** Sends one message. `webhookUrl` is where Telnyx reports about it; empty if it cannot call us. */
 export async function send(
   api: Api,
-  { ref, to, content, mediaUrl }: Outbound,
+  { ref, to, group, content, mediaUrl }: Outbound,
   from: string,
   webhookUrl: string,
 ): Promise<SendResult> {
+  const fault = group && groupFault(group)
+  if (fault) return { outcome: 'refused', code: 'group', detail: fault }
   const body = {
     from,
-    to,
+    to: group ? group.members : to,
     ...(content ? { text: content } : {}),
     ...(mediaUrl ? { media_urls: [mediaUrl] } : {}),
     ...(webhookUrl ? { webhook_url: webhookUrl, use_profile_webhooks: false } : {}),
   }
   try {
     // Telnyx does not promise to heed the key here, so nothing relies on it.
-    return resultOf(await api.post('/messages', body, { 'idempotency-key': ref }))
+    const path = group ? '/messages/group_mms' : '/messages'
+    const result = resultOf(await api.post(path, body, { 'idempotency-key': ref }))
+    return group && result.outcome === 'accepted' ? { ...result, service: 'SMS' } : result
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     return error.left

@@ -61,5 +61,5 @@ export const TelnyxSettings = Type.Object({
 export type TelnyxSettings = Static<typeof TelnyxSettings>
 
 export function capabilitiesOf({ mms = true }: Partial<TelnyxSettings>): Capabilities {
-  return { ...TEXT_ONLY, media: mms }
+  return { ...TEXT_ONLY, media: mms, groups: mms }
 }

@@ -9,6 +9,8 @@ const STATUSES: Readonly<Record<string, Progress['status']>> = {
   sending: 'ACCEPTED',
   sent: 'SENT',
   delivery_unconfirmed: 'SENT',
+  // A member of a group whose carrier reports nothing.
+  unknown: 'SENT',
   delivered: 'DELIVERED',
   read: 'DELIVERED',
   sending_failed: 'ERROR',
@@ -17,10 +19,18 @@ const STATUSES: Readonly<Record<string, Progress['status']>> = {
   cancelled: 'DECLINED',
 }
 
-/** The status of a message of ours; undefined if Telnyx names none that is known. */
-export function progressIn(message: Fields): Progress | undefined {
-  const [own] = listOf(message.to).map((one) => textOf(fieldsOf(one).status))
-  const status = own !== undefined && Object.hasOwn(STATUSES, own) ? STATUSES[own]! : undefined
+/**
+ * The status of a message of ours; undefined if Telnyx names none that is known. A message to several people is
+ * delivered, or failed, once all of them have it, or none.
+ */
+export function progressIn(message: Fields, recipients = 1): Progress | undefined {
+  const names = listOf(message.to).map((one) => textOf(fieldsOf(one).status))
+  const known = names.map((name) => (Object.hasOwn(STATUSES, name) ? STATUSES[name]! : undefined))
+  const [own] = names
+  const isEqual = known.length >= recipients && known.every((one) => one === known[0])
+  if (!isEqual && known.some((one) => one === 'SENT' || one === 'DELIVERED')) return { status: 'SENT' }
+  if (!isEqual) return undefined
+  const [status] = known
   if (status === 'DECLINED') return { status, code: own!, detail: 'The message was cancelled at Telnyx' }
   if (status === 'ERROR') {
     const failure = failureIn(message.errors)
@@ -42,5 +52,5 @@ export function timeOf(value: unknown, now: number): number {
 }
 
 export function phoneOf(value: unknown): string {
-  return textOf(fieldsOf(value).phone_number)
+  return textOf(value) || textOf(fieldsOf(value).phone_number)
 }

@@ -1,4 +1,5 @@
 import { fieldsOf } from '../../core/fields.js'
+import { LineFault } from '../../core/lines/fault.js'
 import { createFollowing } from '../../core/lines/following.js'
 import type { Line } from '../../core/lines/line.js'
 import { findingsIn } from '../../core/lines/observation.js'
@@ -13,6 +14,7 @@ import { createCallbacks } from './callbacks.js'
 import { OF_THE_LINE, OPTED_OUT } from './codes.js'
 import { createEvents, reportUrl } from './events.js'
 import { examine } from './examine.js'
+import { groupFault } from './groups.js'
 import { createHealth } from './health.js'
 import { createLookup } from './lookup.js'
 import { send } from './send.js'
@@ -75,21 +77,22 @@ function connect(line: Line, host: DriverHost): Connection {
   }
 
   /** News in a result besides those about its message. */
-  async function learn(result: SendResult, { to }: Outbound): Promise<void> {
-    if (result.outcome === 'accepted') following.follow(result.providerId, host.clock.now())
+  async function learn(result: SendResult, { to, group }: Outbound): Promise<void> {
+    // The recipients of a group have messages of their own at Telnyx, which only webhooks name.
+    if (result.outcome === 'accepted' && !group) following.follow(result.providerId, host.clock.now())
     if (result.outcome === 'never-left') void health.check()
     if (result.outcome !== 'refused') return
     if (OF_THE_LINE.has(Number(result.code))) health.trouble(result.detail)
     // The message is refused, whatever becomes of this.
-    if (Number(result.code) === OPTED_OUT)
+    if (Number(result.code) === OPTED_OUT && !group)
       await host
         .optedOut({ number: to })
         .catch((error) => host.log.warn(troubleOf(error), 'could not store an opt-out'))
   }
 
   async function resume() {
-    for (const { providerId, wireAt, isDelivered } of await host.openSends())
-      if (providerId && !isDelivered) following.follow(providerId, wireAt, true)
+    for (const { providerId, to, wireAt, isDelivered } of await host.openSends())
+      if (providerId && to && !isDelivered) following.follow(providerId, wireAt, true)
   }
 
   void health.check()
@@ -99,14 +102,18 @@ function connect(line: Line, host: DriverHost): Connection {
 
   return {
     async send(message) {
-      const result = await send(api, message, line.number, reportUrl(callbackUrl(), message.ref))
+      const result = await send(api, message, line.number, reportUrl(callbackUrl(), message))
       await learn(result, message)
       return result
     },
     async lookup(attempt) {
       const evidence = await lookup(attempt)
-      if (evidence.found) following.follow(evidence.providerId, attempt.wireAt, true)
+      if (evidence.found && !attempt.group) following.follow(evidence.providerId, attempt.wireAt, true)
       return evidence
+    },
+    async createGroup({ group }) {
+      const fault = groupFault(group)
+      if (fault) throw new LineFault('refused', fault)
     },
     callback: createCallbacks(settings, host, takeEvent),
     async close() {

@@ -20,6 +20,8 @@ export interface StoredMessage {
   direction: 'inbound' | 'outbound'
   from: string
   to: string[]
+  /** Further recipients of an inbound group message. */
+  cc: string[]
   text: string
   status: MessageStatus
   errorCode: number | null
@@ -46,6 +48,7 @@ export function createMessages(now: () => number, profileId: string) {
         errorCode: null,
         createdAt: now(),
         media: [],
+        cc: [],
         webhookUrl: null,
         useProfile: true,
         idempotencyKey: '',
@@ -64,7 +67,7 @@ export function createMessages(now: () => number, profileId: string) {
       messaging_profile_id: profileId,
       from: { phone_number: row.from, carrier: '', line_type: '' },
       to: row.to.map((number) => ({ phone_number: number, status: row.status, carrier: '', line_type: '' })),
-      cc: [],
+      cc: row.cc.map((phone_number) => ({ phone_number, status: 'webhook_delivered' })),
       text: row.text,
       media: row.media,
       webhook_url: row.webhookUrl,
@@ -94,7 +97,7 @@ export function createMessages(now: () => number, profileId: string) {
         .map((row) => ({
           record_type: 'message_detail_record',
           uuid: row.id,
-          cld: row.to[0],
+          cld: query.get('filter[cld]'),
           cli: row.from,
           direction: row.direction,
           created_at: iso(row.createdAt),

@@ -69,7 +69,7 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
 
   interface SendBody {
     from?: string
-    to?: string
+    to?: string | string[]
     text?: string
     media_urls?: string[]
     webhook_url?: string
@@ -79,42 +79,47 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
   /** The error number for a send, as far as a line can cause it. */
   function wrongWith({
     from,
-    to = '',
+    to: given = '',
     text,
     media_urls: media,
     webhook_url: url,
   }: SendBody): number | undefined {
+    const to = [given].flat()
     if (refusal) return refusal
-    if (!/^\+[1-9]\d{6,14}$/.test(to)) return 10016
+    if (to.length > 8) return 40304
+    if (!to.every((one) => /^\+[1-9]\d{6,14}$/.test(one))) return 10016
     if (from !== number) return 40305
     if (!profile.enabled) return 40312
     if (phone.messaging_profile_id === null) return 40313
-    if (optOuts.some((one) => one.to === to)) return 40300
+    if (optOuts.some((one) => to.includes(one.to))) return 40300
     if (!text && !media?.length) return 40316
     if (media?.length && phone.features.mms === null) return 40319
     if (url !== undefined && (url.length > 2000 || !/^https?:\/\/[^_/]+(\/|$)/.test(url))) return 10003
     return undefined
   }
 
+  function takeSend({ body, headers }: Asked): Reply {
+    const given: SendBody = JSON.parse(body)
+    const code = wrongWith(given)
+    if (code) return failure(code === 10011 ? 429 : 400, code, `Refused for '${given.to}'`)
+    const row = messages.add({
+      direction: 'outbound',
+      from: number,
+      to: [given.to!].flat(),
+      text: given.text ?? '',
+      media: (given.media_urls ?? []).map((url) => ({ url, content_type: 'image/jpeg' })),
+      webhookUrl: given.webhook_url ?? null,
+      useProfile: given.use_profile_webhooks ?? true,
+      idempotencyKey: String(headers['idempotency-key'] ?? ''),
+    })
+    const answer: Reply = [200, { data: messages.shown(row) }]
+    proceed(row)
+    return answer
+  }
+
   const routes: Record<string, (asked: Asked, id: string) => Reply> = {
-    'POST /messages': ({ body, headers }) => {
-      const given: SendBody = JSON.parse(body)
-      const code = wrongWith(given)
-      if (code) return failure(code === 10011 ? 429 : 400, code, `Refused for '${given.to}'`)
-      const row = messages.add({
-        direction: 'outbound',
-        from: number,
-        to: [given.to!],
-        text: given.text ?? '',
-        media: (given.media_urls ?? []).map((url) => ({ url, content_type: 'image/jpeg' })),
-        webhookUrl: given.webhook_url ?? null,
-        useProfile: given.use_profile_webhooks ?? true,
-        idempotencyKey: String(headers['idempotency-key'] ?? ''),
-      })
-      const answer: Reply = [200, { data: messages.shown(row) }]
-      proceed(row)
-      return answer
-    },
+    'POST /messages': takeSend,
+    'POST /messages/group_mms': takeSend,
     'GET /messages/:id': (_, id) => {
       const row = messages.find(id)
       return row ? [200, { data: messages.shown(row) }] : failure(404, 10005, 'not found')
@@ -142,7 +147,8 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
   }
 
   function routeOf({ method, path }: Asked): string {
-    return `${method} ${path.replace('/v2', '').replace(/^\/(messages|messaging_profiles)\/[\w-]+$/, '/$1/:id')}`
+    const own = path.replace('/v2', '')
+    return `${method} ${method === 'POST' ? own : own.replace(/^\/(messages|messaging_profiles)\/[\w-]+$/, '/$1/:id')}`
   }
 
   function answer({ path, headers, ...rest }: Asked, route: string): Reply {
