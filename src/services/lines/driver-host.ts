@@ -30,6 +30,8 @@ export function hostFor(
   client: LineHttpClient,
 ): Omit<DriverHost, 'receive' | 'acknowledged' | 'receipt' | 'read' | 'state'> {
   const typing = new Map<string, () => void>()
+  /** Part of the callback URL, which drivers ask for with every send. */
+  let secret: string | undefined
 
   async function tellTyping(from: string, isTyping: boolean) {
     await ctx.db.tx(async (sql) => {
@@ -73,7 +75,8 @@ export function hostFor(
     ring: () => ctx.wakes.wake(topics.ring(line.id)),
     callbackUrl() {
       const base = ctx.publicUrl()
-      return base && `${base}/callbacks/${line.id}/${ctx.vault.sign(CALLBACK, line.id)}`
+      secret ??= ctx.vault.sign(CALLBACK, line.id)
+      return base && `${base}/callbacks/${line.id}/${secret}`
     },
     http: client.http,
     clock: ctx.clock,
