@@ -31,7 +31,10 @@ export function Thread({ other, line, conversation }: Props) {
   const end = useRef<HTMLDivElement>(null)
   const newest = data?.at(-1)?.message_handle
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls only when there is a new message
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [newest])
+  useEffect(() => {
+    // Newer browsers return a promise, which React would take for a function that undoes the effect.
+    end.current?.scrollIntoView({ block: 'end' })
+  }, [newest])
   return (
     <section className="column conversation-thread" aria-label={`Conversation with ${other}`}>
       <header className="row conversation-head">
