@@ -9,7 +9,8 @@ const HOUR = 3_600_000
 describe.each(ENGINES)('texts out through a phone on %s', (engine) => {
   let on: PhoneWorld
   beforeEach(async () => {
-    on = await createPhoneWorld(engine)
+    // Some of these tests last hours, and none of them is about received texts.
+    on = await createPhoneWorld(engine, { poll_ms: HOUR })
   })
   afterEach(() => on.close())
 
