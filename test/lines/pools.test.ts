@@ -135,6 +135,18 @@ describe.each(ENGINES)('a pool of lines on %s', (engine) => {
   it('keeps to the lines of a token that is confined', async () => {
     const { body } = await world.post('/v3/auth/tokens', { phone_number: B })
     const as = { token: body.token as string }
+    const person = nextPerson()
+    await puppet.on(A).host.receive({
+      providerId: `in-${person}`,
+      from: person,
+      content: 'Hi',
+      service: 'SMS',
+      sentAt: world.app.ctx.clock.now(),
+    } as never)
+    expect(await send(person)).toBe(A)
+    const confined = await world.send({ from_number: B, number: person, content: 'x' }, as)
+    expect(confined.from_number).toBe(B)
+    expect(await send(person, C), 'the conversation stays').toBe(A)
     for (let i = 0; i < 4; i++)
       expect((await world.send({ from_number: B, number: nextPerson(), content: 'x' }, as)).from_number).toBe(
         B,

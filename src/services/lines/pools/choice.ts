@@ -22,9 +22,12 @@ export async function lineInPool(
 ): Promise<UsableLine> {
   const { poolId } = asked.line
   if (poolId === null) return asked
-  const members = (await ctx.directory.pool(poolId)).filter(({ line }) => mayUse(line.number))
+  const all = await ctx.directory.pool(poolId)
+  const members = all.filter(({ line }) => mayUse(line.number))
   const memberOf = (lineId: string | undefined) => members.find(({ line }) => line.id === lineId)
   const placed = await findPlace(ctx.db, poolId, contact)
+  // A token that may not use the line of a conversation does not move it, either.
+  if (!memberOf(placed) && all.some(({ line }) => line.id === placed)) return asked
   const begun = memberOf(placed) ?? memberOf(await beganOn(ctx, accountId, contact, members))
   if (begun && !(await isHandedOver(ctx, accountId, begun, contact))) {
     if (begun.line.id === placed) return begun
