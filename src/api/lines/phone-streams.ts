@@ -8,6 +8,7 @@ import { tellLines } from '../../services/lines/phones/calls.js'
 import { findPhone, listLinesOfPhone } from '../../storage/lines/paired-phones.js'
 import type { Routes } from '../http/routes.js'
 import { createEventStream, type EventStream, SSE_HEADERS } from '../http/sse.js'
+import { createHeartbeats } from './heartbeats.js'
 
 /** Event streams of paired phones, one for each. They stay open until the phone or the server ends them. */
 export interface PhoneStreams {
@@ -16,9 +17,6 @@ export interface PhoneStreams {
   open(phone: PairedPhone, reply: FastifyReply): Promise<unknown>
 }
 
-/** Real time. Proxies end a connection that is silent for a minute. */
-const HEARTBEAT_MS = 45_000
-const TICK_MS = 1000
 /** The app begins a pull anew with each event, so events that follow each other quickly would keep it from one. */
 const GAP_MS = 1000
 
@@ -90,24 +88,6 @@ export function createPhoneStreams(app: Routes, ctx: Ctx): PhoneStreams {
       void ctx.errand(() => tellLines(ctx, lines, { kind: 'stream', isOpen: true }).catch(() => {}))
       return reply.headers(SSE_HEADERS).send(stream.body)
     },
-  }
-}
-
-/** One timer for all streams, which wakes the process once a second instead of once for each heartbeat. */
-function createHeartbeats(): { add(stream: EventStream): () => void; stop(): void } {
-  const slots = Array.from({ length: HEARTBEAT_MS / TICK_MS }, () => new Set<EventStream>())
-  let turn = 0
-  const timer = setInterval(() => {
-    turn = (turn + 1) % slots.length
-    for (const stream of slots[turn]!) stream.comment()
-  }, TICK_MS).unref()
-  return {
-    add(stream) {
-      const slot = slots[turn]!
-      slot.add(stream)
-      return () => slot.delete(stream)
-    },
-    stop: () => clearInterval(timer),
   }
 }
 

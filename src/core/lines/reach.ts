@@ -12,3 +12,8 @@ export function canBeCalled(url: string, by: string): boolean {
   if (host === '' || host.includes('_')) return false
   return !LOCAL.test(host) || LOCAL.test(parseUrl(by)?.hostname ?? '')
 }
+
+/** The host in an address, without path and query, which may contain secrets. */
+export function hostOf(url: string): string {
+  return /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/i.exec(url)?.[1] ?? 'another address'
+}

@@ -2,6 +2,7 @@ import { fieldsOf } from '../../core/fields.js'
 import type { Line } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import { bad, fine, type Observation } from '../../core/lines/observation.js'
+import { hostOf } from '../../core/lines/reach.js'
 import type { Api, ApiAnswer } from './api.js'
 import { wordsOf } from './codes.js'
 import {
@@ -136,9 +137,4 @@ function wiringOf(
       ),
     )
   return found
-}
-
-/** Without path and query, which may contain secrets. */
-function hostOf(url: string): string {
-  return /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/i.exec(url)?.[1] ?? 'another address'
 }

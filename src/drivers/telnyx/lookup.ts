@@ -86,7 +86,7 @@ async function recordsOf(
   const to = group?.members[0] ?? person
   const found = new Map<string, Fields>()
   const days = Math.ceil(Math.max(0, now - wireAt) / DAY_MS) + 1
-  // It is not documented whether the last days include today.
+  // Telnyx does not document whether the last days include today.
   for (const range of ['today', `last_${days}_days`]) {
     const query = new URLSearchParams({
       'filter[record_type]': 'messaging',

@@ -2,6 +2,7 @@ import { fieldsOf, textOf } from '../../core/fields.js'
 import type { Line } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import { bad, fine, type Observation } from '../../core/lines/observation.js'
+import { hostOf } from '../../core/lines/reach.js'
 import type { Api, ApiAnswer } from './api.js'
 import { wordsOf } from './codes.js'
 import { hasCallsAt, numberIn, type PhoneNumber, servicePath, takesCalls } from './number.js'
@@ -143,9 +144,4 @@ async function serviceOf(
   if (pool.status === 404)
     found.push(bad('DEGRADED', 'The number is not in the Messaging Service', 'Add it to the sender pool.'))
   return found
-}
-
-/** Without path and query, which may contain secrets. */
-function hostOf(url: string): string {
-  return /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/i.exec(url)?.[1] ?? 'another address'
 }

@@ -61,7 +61,7 @@ function timeOf(value: unknown): number | undefined {
   return at > 0 ? at : undefined
 }
 
-/** What Twilio gives as the number of a caller that hides it: words on the keys of a phone. */
+/** Numbers that Twilio gives for callers who hide theirs: words on the keys of a phone. */
 const HIDDEN = new Set(['+266696687', '+7378742833', '+2562533', '+8656696', '+86282452253'])
 
 /** The number that the forwarded phone sees. Twilio accepts the caller's own, if it is one, and those of the account. */

@@ -14,7 +14,7 @@ interface Props {
   onClose: () => void
 }
 
-/** What to type into the app, and whether the phone has used the code. */
+/** Steps on the phone, and whether it has used the code. */
 export function PairingSteps({ pairing, isBusy, onRenew, onClose }: Props) {
   const isPaired = (phone: PairedPhone) =>
     phone.paired_at !== pairing.paired_at && phone.code_expires_at === null
