@@ -42,7 +42,8 @@ export interface DriverHost extends ProbeHost {
   /** The carrier blocked this line from sending. Repeating the report is harmless. */
   blocked(detail: string): void
   /**
-   * The driver's read position at the carrier, in a format of its own. Survives restarts; deleted with the line.
+   * The driver's read position at the carrier, in a format of its own. Survives restarts; deleted with the line. Of
+   * several saves the last call counts.
    */
   cursor: { load(): Promise<string | null>; save(value: string): Promise<void> }
   /** Opens the media of an outbound message; with `only`, refuses a file of another kind. */

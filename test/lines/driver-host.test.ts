@@ -117,6 +117,13 @@ describe.each(ENGINES)('what a driver gets of the program on %s', (engine) => {
       expect(await host(OTHER).cursor.load()).toBe('other')
     })
 
+    it('is the last one saved, although several saves are under way', async () => {
+      for (let round = 0; round < 100; round++) {
+        await Promise.all(['1', '2', '3', '{"row":2}'].map((value) => host().cursor.save(value)))
+        expect(await host().cursor.load()).toBe('{"row":2}')
+      }
+    })
+
     it('is not moved by one who has lost the line', async () => {
       const late = host()
       const { connects } = puppet

@@ -1,5 +1,6 @@
 import { firstIdAt } from '../../base/ids.js'
 import { storable } from '../../base/storable.js'
+import { createTurns } from '../../base/turns.js'
 import { typingEvent } from '../../core/lines/events.js'
 import { topics } from '../../core/topics.js'
 import type { DriverHost } from '../../drivers/host.js'
@@ -30,6 +31,8 @@ export function hostFor(
   client: LineHttpClient,
 ): Omit<DriverHost, 'receive' | 'acknowledged' | 'receipt' | 'read' | 'state'> {
   const typing = new Map<string, () => void>()
+  /** Saves on two connections of the database could land in the wrong order. */
+  const inTurn = createTurns()
   /** Part of the callback URL, which drivers ask for with every send. */
   let secret: string | undefined
 
@@ -65,7 +68,7 @@ export function hostFor(
     blocked: (detail) => blockedByCarrier(ctx, line, storable(detail)),
     cursor: {
       load: () => findCursor(ctx.db, line.id),
-      save: (value) => saveCursor(ctx.db, lease, value),
+      save: (value) => inTurn(() => saveCursor(ctx.db, lease, value)),
     },
     media: (url, only) => openMedia(ctx, url, only),
     openSends: ({ unread = false } = {}) =>
