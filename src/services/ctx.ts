@@ -127,6 +127,8 @@ export interface DrivenLine {
   resolve(messageId: number): Promise<void>
   /** Another transaction changed the message: read it again. */
   recheck(messageId: number): void
+  /** A message that was done is due again. */
+  requeue(messageId: number): void
   /** Asks the carrier to do something at once. */
   act<M extends keyof LineActions>(method: M, input: ActionInput<M>): Promise<ActionResult<M>>
   queued(): number

@@ -48,7 +48,7 @@ export const PLANTED = [
   {
     name: 'a send without an answer is not in doubt',
     file: 'src/core/messages/outcome.ts',
-    from: "status: mayAdvance(message, 'PENDING') ? 'PENDING' : message.status,",
+    from: "status: 'PENDING',",
     to: 'status: message.status,',
     reason: /: taken [2-9] times/,
   },

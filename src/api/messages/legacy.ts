@@ -40,7 +40,10 @@ const LegacyMessage = Type.Object(
     number: string('The contact; for a message to a group, all recipients separated by commas'),
     is_outbound: boolean('Direction'),
     accountEmail: string('Account identifier'),
-    was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
+    was_downgraded: nullable(
+      'boolean',
+      'true when the recipient lacks iMessage, or RCS on a line without iMessage; null while unknown',
+    ),
     callbackURL: string('status_callback of the send; empty when none'),
     row_id: nullable('string', 'Kept for older clients; always null'),
     status: string('Status'),

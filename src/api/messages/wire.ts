@@ -86,7 +86,10 @@ const FIELDS = {
   send_style: field(string('Expressive style; empty when none'), ({ message }) => wireStyle(message)),
   service: field(oneOf(SERVICES, 'Service used, or to try first'), ({ message }) => message.service),
   was_downgraded: field(
-    nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
+    nullable(
+      'boolean',
+      'true when the recipient lacks iMessage, or RCS on a line without iMessage; null while unknown',
+    ),
     ({ message }) => message.wasDowngraded,
   ),
   reply_to: field(optional(ReplyToWire), ({ message: { replyTo } }) =>

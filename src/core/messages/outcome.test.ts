@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Line } from '../lines/line.js'
+import { afterReceipt } from './after-receipt.js'
 import { BLANK_MESSAGE, type Message, OUTCOME_UNKNOWN, type Service } from './message.js'
 import {
   type AttemptProgress,
   afterEvidence,
-  afterReceipt,
   afterResult,
   type Evidence,
   failMessage,
@@ -122,6 +122,12 @@ describe('afterResult', () => {
       else expect(after).toMatchObject({ status: 'ERROR', error: { reason: 'refused' }, nextActionAt: null })
     },
   )
+
+  it('in doubt after the carrier accepted it by another service: pending', () => {
+    const fallen: Message = { ...queued, status: 'SENT', service: 'SMS', attempts: 1 }
+    const after = afterResult(fallen, { ...attempt, n: 2, service: 'SMS' }, lost, ALL, NOW)
+    expect(after).toMatchObject({ status: 'PENDING', attempts: 2 })
+  })
 
   it('never left: waits longer each time and keeps its status', () => {
     for (let n = 1; n < MAX_ATTEMPTS; n++) {
@@ -367,6 +373,68 @@ describe('afterReceipt', () => {
     const after = afterReceipt(unknown, attempt, receipt(status), ALL, NOW)
     expect(after).toMatchObject({ status, nextActionAt: null })
     expect(after!.error?.reason).toBe(reason)
+  })
+
+  const notOnRcs = receipt('ERROR', { code: '63036', detail: 'no RCS', tryNextService: true })
+  const RCS_SMS = { services: ['RCS', 'SMS'] as const }
+  const byRcs = { ...attempt, service: 'RCS' as const }
+  const bySms = { ...attempt, n: 2, service: 'SMS' as const }
+  const sentByRcs: Message = { ...sent, service: 'RCS', wasDowngraded: null }
+  const fallen: Message = { ...sentByRcs, service: 'SMS', wasDowngraded: true, nextActionAt: NOW }
+
+  it.each<[string, Message]>([
+    ['sent', sentByRcs],
+    ['accepted', { ...sentByRcs, status: 'ACCEPTED' }],
+    ['in doubt', { ...pending, service: 'RCS' }],
+    ['still on the wire', { ...queued, service: 'RCS' }],
+  ])(
+    'that proves that the recipient is not on the service, while %s: the next service is due',
+    (_, message) => {
+      const after = afterReceipt(message, byRcs, notOnRcs, RCS_SMS, NOW)!
+      expect(after).toEqual({
+        ...message,
+        service: 'SMS',
+        wasDowngraded: true,
+        attempts: 1,
+        nextActionAt: NOW,
+      })
+    },
+  )
+
+  it.each<[string, Message, readonly Service[]]>([
+    ['without another service', sentByRcs, ['RCS']],
+    ['of a deleted message', { ...sentByRcs, deletedAt: NOW }, ['RCS', 'SMS']],
+    ['of a group', { ...sentByRcs, groupId: 'g' }, ['RCS', 'SMS']],
+    ['after a reported error', { ...unknown, service: 'RCS' }, ['RCS', 'SMS']],
+  ])('that proves that the recipient is not on the service, %s: an error', (_, message, services) => {
+    expect(afterReceipt(message, byRcs, notOnRcs, { services }, NOW)).toMatchObject({
+      status: 'ERROR',
+      nextActionAt: null,
+      error: { reason: 'undelivered', detail: '63036: no RCS' },
+    })
+  })
+
+  it('about an attempt whose message went on to the next service: only a delivery counts', () => {
+    const later = { ...fallen, attempts: 2, nextActionAt: null }
+    for (const message of [fallen, later]) {
+      for (const status of ['ACCEPTED', 'SENT', 'SUCCESS', 'ERROR', 'DECLINED'] as const)
+        for (const more of [{}, { tryNextService: true }, { service: 'RCS' as const }])
+          expect(afterReceipt(message, byRcs, receipt(status, more), RCS_SMS, NOW)).toBeUndefined()
+      const after = afterReceipt(message, byRcs, receipt('DELIVERED'), RCS_SMS, NOW)
+      expect(after).toMatchObject({ status: 'DELIVERED', service: 'RCS', nextActionAt: null })
+    }
+    expect(afterReceipt(later, bySms, receipt('ERROR'), RCS_SMS, NOW)).toMatchObject({ status: 'ERROR' })
+  })
+
+  it('about a send for which the carrier itself chose another service counts', () => {
+    const chosen = { ...sentByRcs, service: 'SMS' as const, wasDowngraded: true }
+    expect(afterReceipt(chosen, byRcs, receipt('ERROR'), RCS_SMS, NOW)).toMatchObject({ status: 'ERROR' })
+    expect(afterReceipt(chosen, byRcs, receipt('DELIVERED', { service: 'SMS' }), RCS_SMS, NOW)).toMatchObject(
+      {
+        status: 'DELIVERED',
+        service: 'SMS',
+      },
+    )
   })
 
   it('leads to the same record in whatever order receipts come and however often', () => {

@@ -62,6 +62,11 @@ export interface Receipt {
   at: number
   code?: string
   detail?: string
+  /**
+   * Of a failure that proves that the message did not reach the phone, because the recipient is not on this service: the
+   * next service of the line may take it.
+   */
+  tryNextService?: boolean
   /** JSON of the driver's own: how to find the send, if its answer is never stored. Kept while the receipt waits. */
   evidence?: object
 }
@@ -114,7 +119,8 @@ export function afterResult(
     case 'unknown':
       return {
         ...ended,
-        status: mayAdvance(message, 'PENDING') ? 'PENDING' : message.status,
+        // A send in doubt is pending, even if the carrier had accepted the message by another service.
+        status: 'PENDING',
         updatedAt: later(message, now),
         nextActionAt: now + lookupDelayMs(0, 1000),
       }
@@ -202,59 +208,17 @@ export function afterEvidence(
   }
 }
 
-/** The message after a receipt, or undefined if the receipt changes nothing. */
-export function afterReceipt(
-  message: Message,
-  attempt: AttemptProgress,
-  receipt: Receipt,
-  line: { services: readonly Service[] },
-  now: number,
-): Message | undefined {
-  const sent = withService(attempt, receipt.service)
-  if (!mayAdvance(message, receipt.status)) {
-    if (!receipt.service || sent.service === message.service || isFailure(message.status)) return undefined
-    const { service } = sent
-    return { ...message, service, wasDowngraded: wasDowngraded(line.services, service) }
-  }
-  const known: Message = { ...message, attempts: Math.max(message.attempts, attempt.n) }
-  if (isFailure(receipt.status)) {
-    const detail = receipt.code ? `${receipt.code}: ${receipt.detail ?? ''}` : (receipt.detail ?? null)
-    return undelivered(known, receipt.status, detail, now)
-  }
-  return afterAcceptance(known, sent, receipt.status, line, now)
-}
-
 /** The attempt with the service that was used. */
 export function withService<T extends AttemptProgress>(attempt: T, service: Service | undefined): T {
   return service ? { ...attempt, service } : attempt
 }
 
-/**
- * The states between two known states of a message. A delivered message was sent, even if the receipt for "sent" comes
- * later or never; a send without an answer that has a receipt was accepted. So the sequence of events does not depend
- * on the order of receipts.
- */
-export function passedBetween(
-  before: Message,
-  after: Message,
-  wasAnswered: boolean,
-): { via: Message[]; after: Message } {
-  const steps: Status[] = []
-  if (!wasAnswered && mayAdvance(before, 'ACCEPTED') && after.status !== 'ACCEPTED') steps.push('ACCEPTED')
-  if ((after.status === 'DELIVERED' || after.status === 'SUCCESS') && mayAdvance(before, 'SENT'))
-    steps.push('SENT')
-  const via = steps.map(
-    (status, i): Message => ({ ...after, status, error: null, updatedAt: after.updatedAt + i }),
-  )
-  return { via, after: { ...after, updatedAt: after.updatedAt + steps.length } }
-}
-
-function isFailure(status: Status): status is 'ERROR' | 'DECLINED' {
+export function isFailure(status: Status): status is 'ERROR' | 'DECLINED' {
   return status === 'ERROR' || status === 'DECLINED'
 }
 
 /** The carrier accepted the message and reports that it failed. */
-function undelivered(
+export function undelivered(
   message: Message,
   status: 'ERROR' | 'DECLINED',
   detail: string | null,

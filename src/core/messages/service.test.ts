@@ -45,7 +45,8 @@ describe('wasDowngraded', () => {
     [['iMessage', 'RCS', 'SMS'], 'iMessage', false],
     [['iMessage', 'RCS', 'SMS'], 'RCS', true],
     [['iMessage', 'SMS'], 'SMS', true],
-    [['RCS', 'SMS'], 'SMS', null],
+    [['RCS', 'SMS'], 'RCS', null],
+    [['RCS', 'SMS'], 'SMS', true],
     [['SMS'], 'SMS', null],
   ])('of a line with %j that used %s is %s', (line, used, downgraded) => {
     expect(wasDowngraded(line, used)).toBe(downgraded)

@@ -32,10 +32,10 @@ export function strandedText({ extra, groupId }: Message, detail: string): strin
 }
 
 /**
- * `was_downgraded` of a message: false if it went by iMessage, true if the line has iMessage but the recipient does not,
- * null if the line does not have iMessage.
+ * `was_downgraded` of a message: false if it went by iMessage, true if the line has a better service that does not reach
+ * the recipient, null if the line has none.
  */
 export function wasDowngraded(line: readonly Service[], used: Service): boolean | null {
   if (used === 'iMessage') return false
-  return line.includes('iMessage') ? true : null
+  return SERVICES.slice(0, SERVICES.indexOf(used)).some((service) => line.includes(service)) ? true : null
 }

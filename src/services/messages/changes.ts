@@ -1,6 +1,7 @@
 import { messageEvent } from '../../core/events/message-events.js'
 import { MissingValue, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
+import { refuseAttempts } from '../../storage/messages/attempts.js'
 import { type Change, countChanges, saveMessages } from '../../storage/messages/messages.js'
 
 /**
@@ -13,6 +14,10 @@ export async function saveChanges(sql: Writes, changes: readonly Change[]): Prom
   )
   await Promise.all([
     saveMessages(sql, changes),
+    refuseAttempts(
+      sql,
+      changes.flatMap(({ failed }) => failed ?? []),
+    ),
     appendEvents(
       sql,
       passed.map((message) => messageEvent('message.updated', message)),

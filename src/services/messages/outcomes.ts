@@ -1,9 +1,9 @@
+import { passedBetween } from '../../core/messages/after-receipt.js'
 import type { Message } from '../../core/messages/message.js'
 import {
   afterEvidence,
   afterResult,
   type Evidence,
-  passedBetween,
   type SendResult,
   unknownSince,
 } from '../../core/messages/outcome.js'

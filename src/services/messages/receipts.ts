@@ -1,6 +1,8 @@
 import { readEvent } from '../../core/events/message-events.js'
+import { afterReceipt, passedBetween } from '../../core/messages/after-receipt.js'
 import { type Message, mayAdvance, OUTCOME_UNKNOWN } from '../../core/messages/message.js'
-import { afterReceipt, passedBetween, type Receipt } from '../../core/messages/outcome.js'
+import { optedOutError } from '../../core/messages/opted-out.js'
+import { failMessage, type Receipt } from '../../core/messages/outcome.js'
 import { partAfter, wholeReceipt } from '../../core/messages/part.js'
 import type { Sql, Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
@@ -21,6 +23,7 @@ import {
   takeParkedReceipts,
 } from '../../storage/messages/receipts.js'
 import { findSends } from '../../storage/messages/sends.js'
+import { findBlocked } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { ReceiptLine } from './dispatch-line.js'
@@ -36,12 +39,12 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
     ctx.db.tx(async (sql) => {
       await lockLine(sql, on.line.id)
       if (!(await isCurrent(sql, on.line))) return []
-      const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
+      const verdict = await judge(ctx, sql, lockMessages, on, receipts)
       await verdict.write(sql)
       return verdict.changes
     })
   const changes = await unlessChanged(async () => {
-    const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
+    const verdict = await judge(ctx, ctx.db, findMessagesById, on, receipts)
     // Parts of a send in doubt get their ids in turn, which needs the lock.
     if (verdict.isAboutDoubts) return thorough()
     await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
@@ -49,18 +52,21 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
   }, thorough)
   ctx.failpoint('receipt.after_commit')
   ctx.traces?.receipts(changes)
+  const driven = ctx.lines.get(on.line.id)
   for (const { before, after } of changes)
-    if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
+    if (before.nextActionAt !== null) driven?.recheck(after.id)
+    else if (after.nextActionAt !== null) driven?.requeue(after.id)
 }
 
 /** The changes that receipts make, and how to write them. */
 async function judge(
+  ctx: Ctx,
   sql: Sql,
   find: typeof lockMessages,
   on: ReceiptLine,
   receipts: readonly Receipt[],
-  now: number,
 ) {
+  const now = ctx.clock.now()
   const candidates = await findCandidates(sql, on.line.id, receipts)
   const wanted = candidates.flatMap(({ sends }) => sends.map(({ attempt }) => attempt.messageId))
   const messages = await find(sql, [...new Set(wanted)])
@@ -85,9 +91,12 @@ async function judge(
   for (const { attempt, receipt } of parts.matches) {
     const change = changes.get(attempt.messageId)
     const current = change?.after ?? messages.get(attempt.messageId)
-    const after = current && afterReceipt(current, attempt, receipt, on, now)
-    if (!after) continue
-    changes.set(attempt.messageId, movedOn(change ?? { before: current, after: current }, after, attempt))
+    if (!current) continue
+    const unchanged = change ?? { before: current, after: current }
+    const moved = withReceipt(on, unchanged, attempt, receipt, now)
+    if (moved === unchanged) continue
+    changes.set(attempt.messageId, moved)
+    if (moved.failed?.ref === attempt.ref) continue
     if (attempt.state === 'on_wire' || attempt.state === 'unknown') {
       proven.push({
         ...attempt,
@@ -99,6 +108,7 @@ async function judge(
       named.push({ ref: attempt.ref, providerId: receipt.providerId })
     }
   }
+  await stopOptedOut(ctx, sql, [...changes.values()], now)
   return {
     changes: [...changes.values()],
     /** Receipts with a known send. */
@@ -138,13 +148,39 @@ export function withReceipt(
   now: number,
 ): Change {
   const after = afterReceipt(change.after, attempt, receipt, on, now)
-  return after ? movedOn(change, after, attempt) : change
+  if (!after) return change
+  return receipt.tryNextService && after.nextActionAt !== null
+    ? fallenBack(change, after, attempt, receipt, now)
+    : movedOn(change, after, attempt)
 }
 
 /** The change with one more step. */
 function movedOn(change: Change, to: Message, attempt: Attempt): Change {
   const { via, after } = passedBetween(change.after, to, !UNANSWERED.has(attempt.state))
-  return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
+  return { ...change, via: [...(change.via ?? []), change.after, ...via], after }
+}
+
+/** The change with one more step, to the next service. */
+function fallenBack(change: Change, after: Message, attempt: Attempt, receipt: Receipt, now: number): Change {
+  const { providerId = attempt.providerId, code = 'undelivered', detail = '' } = receipt
+  const failed = { ref: attempt.ref, endedAt: now, providerId, code, detail }
+  return { ...change, via: [...(change.via ?? []), change.after], after, failed }
+}
+
+/** Ends messages that would go on to another service, but whose recipient has opted out since. */
+async function stopOptedOut(ctx: Ctx, sql: Sql, changes: readonly Change[], now: number): Promise<void> {
+  const going = changes.filter(
+    ({ failed, after }) => failed && after.nextActionAt !== null && !after.optedOut,
+  )
+  if (going.length === 0) return
+  const isBlocked = await findBlocked(
+    ctx,
+    sql,
+    going.map(({ after }) => after),
+  )
+  for (const change of going)
+    if (isBlocked(change.after))
+      change.after = { ...failMessage(change.after, now, optedOutError(change.after)), optedOut: true }
 }
 
 /**
@@ -183,7 +219,7 @@ export async function rematchParked(ctx: Ctx, on: ReceiptLine): Promise<void> {
     await lockLine(sql, on.line.id)
     const parked = await takeParkedReceipts(sql, on.line.id, await listMatchedReceipts(sql, on.line.id))
     const keys = new Map(parked.map(({ receipt, report }) => [report as unknown as Receipt, receipt]))
-    const verdict = await judge(sql, lockMessages, on, [...keys.keys()], ctx.clock.now())
+    const verdict = await judge(ctx, sql, lockMessages, on, [...keys.keys()])
     await verdict.write(sql, false)
     await forgetReceipts(
       sql,

@@ -1,4 +1,5 @@
 import { dayOf } from '../../core/lines/pacing.js'
+import { hasFallenBack } from '../../core/messages/after-receipt.js'
 import type { Message } from '../../core/messages/message.js'
 import {
   afterAcceptance,
@@ -147,7 +148,8 @@ async function recordAfterAll(
         return () => ({ nextActionAt: null })
       }
       // A late acceptance is still evidence; other late results are not.
-      if (!written[index] && result.outcome !== 'accepted') return () => before
+      if (!written[index] && (result.outcome !== 'accepted' || hasFallenBack(before, claimed.attempt)))
+        return () => before
       const change: Change = {
         before,
         after:

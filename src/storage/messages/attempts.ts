@@ -95,6 +95,19 @@ export async function endAttempts<S extends Writes>(
   )) as boolean[]
 }
 
+export type FailedAttempt = Omit<EndedAttempt, 'state'>
+
+/** Marks attempts as refused that the carrier accepted, or may have accepted, and could not deliver. */
+export async function refuseAttempts(sql: Writes, failed: readonly FailedAttempt[]): Promise<void> {
+  await sql.updateMany(
+    'attempts',
+    { ref: 'text' },
+    ENDED,
+    failed.map((a) => [a.ref, 'refused', a.endedAt, a.providerId, a.code, a.detail]),
+    "attempts.state in ('on_wire', 'unknown', 'accepted')",
+  )
+}
+
 /** Gives the carrier's id to attempts that were given up before the carrier named them. */
 export async function nameGivenUp(
   sql: Writes,

@@ -3,6 +3,7 @@ import { addToTotals, sumByAccount } from '../accounts/budgets.js'
 import { keepUsage } from '../accounts/usage.js'
 import type { Param, Sql, Writes } from '../engine/db.js'
 import { findValue, listValues } from '../engine/query.js'
+import type { FailedAttempt } from './attempts.js'
 import { createTally, saveTally } from './counts.js'
 import { MESSAGE_COLUMNS as COLUMNS, fromMessage, toMessage } from './rows.js'
 
@@ -59,6 +60,8 @@ export interface Change {
   /** Intermediate states, if one transaction moves the message by several steps. */
   via?: Message[]
   after: Message
+  /** The attempt that the carrier had accepted and that failed, if the message goes on to another service. */
+  failed?: FailedAttempt
 }
 
 /**

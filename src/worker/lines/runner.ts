@@ -238,6 +238,15 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       .catch(() => ctx.clock.after(1000, () => fill(gap)))
   }
 
+  function readAgain(after: number, most: number) {
+    void inTime(listQueue(ctx.db, line.id, after, most))
+      .then((rows) => {
+        add(rows)
+        wake()
+      })
+      .catch(() => {})
+  }
+
   function recheck(messageId: number) {
     if (queue.hurry(messageId, ctx.clock.now())) wake()
   }
@@ -260,16 +269,12 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     sweep() {
       chores.look()
       void inTurn(() => rematchParked(ctx, on)).catch(() => {})
-      void inTime(listQueue(ctx.db, line.id, 0, READ_AT_ONCE))
-        .then((rows) => {
-          add(rows)
-          wake()
-        })
-        .catch(() => {})
+      readAgain(0, READ_AT_ONCE)
     },
     queued: () => queue.size(),
     inFlight: () => inFlight.size,
     recheck,
+    requeue: (messageId) => readAgain(messageId - 1, 1),
     resolve: resolveNow,
     act,
     async stop(drainMs) {

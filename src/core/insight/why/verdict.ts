@@ -1,4 +1,4 @@
-import { OUTCOME_UNKNOWN } from '../../messages/message.js'
+import { OUTCOME_UNKNOWN, type Service } from '../../messages/message.js'
 import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
@@ -10,6 +10,7 @@ const RECEIPT_MS = 60_000
 export function conclude(facts: MessageFacts): Conclusion {
   const { message } = facts
   if (!message.isOutbound) return received(facts)
+  if (message.nextActionAt !== null) return explainWaiting(facts)
   switch (message.status) {
     case 'DELIVERED':
     case 'SUCCESS':
@@ -48,18 +49,26 @@ function aboutMedia({ isMediaUnchecked }: MessageFacts, told: Conclusion): Concl
   return { ...told, sentences: [...told.sentences, sentence] }
 }
 
-function delivered({ message, events }: MessageFacts): Conclusion {
+/** The better service that did not reach the recipient. */
+function missedService({ message, attempts }: MessageFacts): Service {
+  const first = attempts[0]?.service
+  return first === undefined || first === message.service ? 'iMessage' : first
+}
+
+function delivered(facts: MessageFacts): Conclusion {
+  const { message, events } = facts
   const sentences = [`The message was delivered by ${message.service}.`]
   if (message.wasDowngraded)
-    sentences.push(`The recipient is not on iMessage, so Trunkline used ${message.service}.`)
+    sentences.push(`The recipient is not on ${missedService(facts)}, so ${message.service} was used.`)
   if (events.some((event) => event.type === 'message.read' && event.subject === message.handle))
     sentences.push('The recipient read it.')
   return { verdict: 'delivered', sentences, nextStep: null }
 }
 
-function sent({ message, phone, now }: MessageFacts): Conclusion {
+function sent(facts: MessageFacts): Conclusion {
+  const { message, phone, now } = facts
   const went = [`The carrier accepted the message and sent it by ${message.service}.`]
-  if (message.wasDowngraded) went.push('The recipient is not on iMessage.')
+  if (message.wasDowngraded) went.push(`The recipient is not on ${missedService(facts)}.`)
   if (phone?.power === false)
     return {
       verdict: 'phone_off',
