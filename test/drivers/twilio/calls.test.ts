@@ -100,6 +100,9 @@ describe.each(ENGINES)('calls through Twilio on %s', (engine) => {
 
   it('of an outage of a day are told once the server is back', async () => {
     await begin()
+    const position = () =>
+      on.world.app.ctx.db.all('select value from line_cursors where value like $1', ['%calls%'])
+    await expect.poll(position).toHaveLength(1)
     await on.world.restart(on.now() + 26 * HOUR, () => {
       for (const hours of [2, 25]) {
         const startedAt = on.now() + hours * HOUR
