@@ -168,7 +168,7 @@ export interface Acceptance {
   accept(message: NewMessage, request: RequestIdentity): Promise<AcceptedSend>
   /** Refuses what is stored for the sake of a message that would be refused. */
   requireRoom(place: QueuePlace): Promise<void>
-  /** A recently accepted message with a status callback, as it was then. It may have been deleted since. */
+  /** A recently accepted message, as it was then. It may have been changed or deleted since. */
   recent(handle: string): NewMessage | undefined
 }
 

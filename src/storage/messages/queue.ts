@@ -13,11 +13,15 @@ export interface QueueEntry {
   nextActionAt: number
 }
 
+export interface QueueRow extends QueueEntry {
+  version: number
+}
+
 const QUEUED = `select id, handle, account_id as "accountId", contact, group_id as "groupId",
-    next_action_at as "nextActionAt" from messages
+    next_action_at as "nextActionAt", version from messages
   where line_id = $1 and next_action_at is not null and due_at is null and id > ${HELD_THROUGH}`
 
-export function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
+export function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueRow[]> {
   return sql.all(`${QUEUED} and id > $2 order by id limit $3`, [lineId, afterId, limit])
 }
 
@@ -28,7 +32,7 @@ const LONG_WAIT_MS = 60_000
  * Makes messages due whose waiting time was written by a clock that was ahead: the message or its last attempt has a
  * time later than `now`. Without this a clock that was a day ahead would stop the message for a day.
  */
-export async function correctWaits(db: Db, rows: QueueEntry[], now: number): Promise<QueueEntry[]> {
+export async function correctWaits(db: Db, rows: QueueRow[], now: number): Promise<QueueRow[]> {
   const late = rows.filter(({ nextActionAt }) => nextActionAt > now + LONG_WAIT_MS)
   if (late.length === 0) return rows
   const corrected = await db.tx((sql) => {
@@ -46,7 +50,7 @@ export async function correctWaits(db: Db, rows: QueueEntry[], now: number): Pro
     )
   })
   const due = new Set(corrected)
-  return rows.map((row) => (due.has(row.id) ? { ...row, nextActionAt: now } : row))
+  return rows.map((row) => (due.has(row.id) ? { ...row, nextActionAt: now, version: row.version + 1 } : row))
 }
 
 /** The messages of a held conversation that wait for the end of its hold, after a message, oldest first. */
@@ -64,7 +68,7 @@ export function listQueueOf(
   sql: Sql,
   lineId: string,
   part: { accountId: string; conversation: string | null; from: number; limit: number },
-): Promise<QueueEntry[]> {
+): Promise<QueueRow[]> {
   const { accountId, conversation, from, limit } = part
   const params = [lineId, accountId, from, limit]
   const text = `${QUEUED} and account_id = $2 and id >= $3`

@@ -26,7 +26,7 @@ import type { Lease } from '../../storage/lines/leases.js'
 import { listLineMembers } from '../../storage/lines/lines.js'
 import { type Attempt, listWireTimes } from '../../storage/messages/attempts.js'
 import { findMessagesById } from '../../storage/messages/messages.js'
-import { correctWaits, listQueue, listQueueOf, type QueueEntry } from '../../storage/messages/queue.js'
+import { correctWaits, listQueue, listQueueOf, type QueueRow } from '../../storage/messages/queue.js'
 import { startChores } from './chores.js'
 import { connect } from './connect.js'
 import { lazily } from './lazily.js'
@@ -34,6 +34,7 @@ import { createLoopBreaker } from './loop-breaker.js'
 import { createLineQueue, type Entry, type Gap } from './queue.js'
 import { reachOf } from './reach.js'
 import { createStateKeeper } from './state.js'
+import { readWaiting } from './waiting.js'
 import { wire } from './wire.js'
 
 export interface Runner extends DrivenLine {
@@ -112,19 +113,21 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       : perform(ctx, line, connection, method, ask)
   const chores = startChores(ctx, line, lease, act)
 
-  const inTime = async (rows: Promise<QueueEntry[]>) => correctWaits(ctx.db, await rows, ctx.clock.now())
+  const inTime = async (rows: Promise<QueueRow[]>) => correctWaits(ctx.db, await rows, ctx.clock.now())
 
-  function add(rows: readonly QueueEntry[]) {
+  function add(rows: readonly QueueRow[]) {
     if (rows.length > 0 && queue === NO_QUEUE) queue = createLineQueue({ isShared: line.kind === 'shared' })
     queue.add(rows, ctx.clock.now())
   }
 
   /** Returns when the next message may go. */
   async function step(): Promise<number | undefined> {
+    let seen: readonly QueueRow[] = []
     if (unread && !queue.isFull()) {
       unread = false
       const rows = await inTime(listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE))
       add(rows)
+      seen = rows
       readOn = rows.length === READ_AT_ONCE ? rows.at(-1)!.id : undefined
       if (readOn !== undefined) {
         unread = true
@@ -138,7 +141,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     if (room > 0) {
       const most = ctx.portion()
       const entries = queue.take(Math.min(room, most))
-      await start(entries)
+      await start(entries, seen)
       if (entries.length === most) await ctx.rest()
       wake()
       return undefined
@@ -146,8 +149,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     return inFlight.size < MAX_IN_FLIGHT ? pace.nextAt(now) : undefined
   }
 
-  /** Sends entries, or looks up the ones whose last attempt has an unknown outcome. */
-  async function start(entries: Entry[]) {
+  /**
+   * Sends entries, or looks up the ones whose last attempt has an unknown outcome. `seen` is what the table said about
+   * entries just now.
+   */
+  async function start(entries: Entry[], seen: readonly QueueRow[]) {
     const left = new Map(entries.map((entry) => [entry.id, entry]))
     const takeOut = (id: number) => {
       const entry = left.get(id)!
@@ -156,11 +162,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }
     for (const id of left.keys()) inFlight.add(id)
     try {
-      const messages = await findMessagesById(ctx.db, [...left.keys()])
+      const messages = await readWaiting(ctx, entries, seen)
       if (line.kind === 'shared') daily?.divide((await listLineMembers(ctx.db, line.id)).length)
       const now = ctx.clock.now()
       const due: Message[] = []
-      for (const message of messages.values()) {
+      for (const message of messages) {
         if (message.nextActionAt === null || message.nextActionAt > now) continue
         const attempt = await findUnresolved(ctx, message)
         const isDayOver = daily !== null && !daily.hasRoom(now, message.accountId, due)
