@@ -122,6 +122,16 @@ describe.each(ENGINES)('a pool of lines on %s', (engine) => {
     expect(await send(person)).toBe(first)
   })
 
+  it('does not hand over conversations while all lines are down, however long the queue of theirs is', async () => {
+    const people = Array.from({ length: 9 }, nextPerson)
+    const places: string[] = []
+    for (const person of people) places.push(await send(person))
+    await world.settle()
+    for (const number of [A, B, C]) await say(number, 'OFFLINE')
+    const ofFirst = people.filter((_, i) => places[i] === places[0])
+    for (const person of ofFirst.toReversed()) expect(await send(person)).toBe(places[0])
+  })
+
   it('does not hand over a conversation while a message of it waits', async () => {
     const person = nextPerson()
     const first = await send(person)

@@ -33,7 +33,9 @@ export async function lineInPool(
     if (begun.line.id === placed) return begun
     return settle(begun)
   }
-  return settle(await chosen(ctx, accountId, members, contact))
+  const next = await chosen(ctx, accountId, members, contact)
+  // While all lines are down, none is better.
+  return settle(begun && next?.isDown ? begun : next)
 
   /** Two sends at once may choose two lines; both use the one that was stored first. */
   async function settle(choice: PoolMember | undefined): Promise<UsableLine> {
