@@ -11,6 +11,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // The drivers in examples/ use the package as strangers do.
+  resolve: { alias: { 'trunkline/driver': new URL('src/drivers/kit.ts', import.meta.url).pathname } },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',

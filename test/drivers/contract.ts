@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Status } from '../../src/core/messages/message.js'
+import type { Driver } from '../../src/drivers/contract.js'
 import { turns } from '../support/turns.js'
 import { createWorld, ENGINES, type Json, type World } from '../support/world.js'
 import { type CallHarness, callContract } from './contract-calls.js'
@@ -66,6 +67,8 @@ export interface CarrierTraits {
   refusal: string
   /** Settings of the server. */
   env?: Record<string, string>
+  /** The driver itself, if it is not built in. */
+  outside?: Driver
   /** Time to pass at every check, for drivers that wait between steps. */
   stepMs?: number
 }
@@ -92,7 +95,11 @@ export function driverContract(
     const text = () => `text ${++texts}`
 
     beforeAll(async () => {
-      world = await createWorld(engine, { isReal: true, ...(traits.env ? { env: traits.env } : {}) })
+      world = await createWorld(engine, {
+        isReal: true,
+        ...(traits.env ? { env: traits.env } : {}),
+        ...(traits.outside ? { drivers: [traits.outside] } : {}),
+      })
       carrier = await setup(world, NUMBER)
       const reply = await create(carrier.config)
       expect(reply.status, JSON.stringify(reply.body)).toBe(201)

@@ -1,11 +1,11 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase } from '../support/database.js'
 import { installed, type Project } from '../support/packed.js'
 import { ENGINES } from '../support/world.js'
 
-const EXAMPLE = 'examples/driver-http-sms'
+const EXAMPLE = 'examples/driver-signal'
 const MAIN = 'node_modules/trunkline/dist/main.js'
 
 describe('the example of a driver', () => {
@@ -17,7 +17,7 @@ describe('the example of a driver', () => {
 
   it('compiles and passes its own tests', async () => {
     const { stdout } = await project.run('npm', ['test'])
-    expect(stdout).toMatch(/# pass 11\n# fail 0/)
+    expect(stdout).toMatch(/# pass 22\n# fail 0/)
   })
 
   it.runIf(ENGINES.includes('postgres'))(
@@ -26,7 +26,7 @@ describe('the example of a driver', () => {
       const database = await createDatabase()
       const args = ['--test', '--test-reporter=tap', 'dist/']
       const { stdout } = await project.run(process.execPath, args, { DATABASE_URL: database.url })
-      expect(stdout).toMatch(/# pass 11\n# fail 0/)
+      expect(stdout).toMatch(/# pass 22\n# fail 0/)
       await database.release()
     },
     240_000,
@@ -42,32 +42,46 @@ describe('the example of a driver', () => {
       expect(stdout).toMatch(
         /^ok +drivers +smsgate, phone, smpp, twilio, telnyx, bluebubbles, simulator are built in$/m,
       )
-      expect(stdout).toMatch(new RegExp(`^ok +driver http-sms +HTTP SMS gateway, ${from}$`, 'm'))
+      expect(stdout).toMatch(
+        new RegExp(`^ok +driver signal +Signal through signal-cli-rest-api, ${from}$`, 'm'),
+      )
     }
   })
 
   it('keeps a server from starting, and the doctor from content, when it is broken', async () => {
-    const broken = readFileSync(join(project.folder, 'dist/driver.js'), 'utf8').replace('http-sms', 'SMS!')
-    writeFileSync(join(project.folder, 'broken.js'), broken)
-    const env = { TRUNKLINE_DRIVERS: './dist/driver.js, ./broken.js' }
-    const fault = 'The driver ./broken.js cannot be used: "kind" must be small letters'
+    const broken = readFileSync(join(project.folder, 'dist/driver.js'), 'utf8').replace(
+      "'signal'",
+      "'Signal!'",
+    )
+    writeFileSync(join(project.folder, 'dist/broken.js'), broken)
+    const env = { TRUNKLINE_DRIVERS: './dist/driver.js, ./dist/broken.js' }
+    const fault = 'The driver ./dist/broken.js cannot be used: "kind" must be small letters'
     await expect(project.run(process.execPath, [MAIN, 'serve', '--port', '0'], env)).rejects.toThrow(fault)
     await expect(project.run(process.execPath, [MAIN, 'doctor', '--port', '0'], env)).rejects.toThrow(fault)
   })
 
-  it('is as long as an afternoon allows, and loads nothing of Trunkline', () => {
-    const source = readFileSync(`${EXAMPLE}/driver.ts`, 'utf8')
-    expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(200)
-    expect([...source.matchAll(/^import (?!type)[^;]*?from '([^']+)'/gm)].map(([, from]) => from)).toEqual([
-      'node:crypto',
-    ])
+  const sources = () =>
+    readdirSync(EXAMPLE)
+      .filter((name) => /^(?!fake|driver\.test).*\.ts$/.test(name))
+      .map((name) => readFileSync(join(EXAMPLE, name), 'utf8'))
+
+  it('is short, and loads nothing but Node and the public part of Trunkline', () => {
+    for (const source of sources()) expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+    const loaded = sources().flatMap((source) =>
+      [...source.matchAll(/^import (?!type)[^;]*?from '([^']+)'/gm)].map(([, from]) => from!),
+    )
+    const outside = new Set(loaded.filter((from) => !from.startsWith('./')))
+    expect([...outside].sort()).toEqual(['node:stream/consumers', 'trunkline/driver'])
   })
 
   it('is shown in the guide as it is', () => {
-    const source = readFileSync(`${EXAMPLE}/driver.ts`, 'utf8')
-    const shown = [...readFileSync('docs/drivers.md', 'utf8').matchAll(/```ts\n([^`]*)```/g)]
-    expect(shown.length).toBeGreaterThan(5)
-    for (const [, code] of shown) expect(source).toContain(code)
+    const shown = [...readFileSync('docs/drivers.md', 'utf8').matchAll(/```ts\n([^`]*(?:`[^`]+)*?)```/g)]
+    expect(shown.length).toBeGreaterThan(8)
+    for (const [, code] of shown)
+      expect(
+        sources().some((source) => source.includes(code!)),
+        code,
+      ).toBe(true)
   })
 
   it('has a guide that names everything a driver, a connection and a host must have', () => {
