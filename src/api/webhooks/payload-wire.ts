@@ -38,13 +38,13 @@ const call = {
   direction: oneOf(['inbound', 'outbound'], 'Direction'),
   status: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED'),
   duration: nullable('integer', 'Seconds; null for a call that was not answered'),
-  provider: oneOf(['twilio'], 'Always twilio, which clients know'),
   company_id: string('Id of the company of the account'),
   created_at: string('When the call began, ISO 8601'),
 }
 export const InboundCallPayload = payload('InboundCallWebhook', {
   event_type: event('inbound_call'),
   ...call,
+  provider: oneOf(['twilio', 'telnyx'], 'telnyx for a line at Telnyx, twilio for any other'),
   event_id,
   accountEmail,
   from_number: string('The caller'),
@@ -56,6 +56,7 @@ export const InboundCallPayload = payload('InboundCallWebhook', {
 export const CallLogPayload = payload('CallLogWebhook', {
   event_type: event('call_log'),
   ...call,
+  provider: oneOf(['twilio'], 'Always twilio, which clients know'),
   from_number: string('The line'),
   to_number: string('The person'),
   contact_id: nullable('string', 'The contact with this number, if there is one'),

@@ -78,13 +78,23 @@ describe('the event of its end', () => {
       { answered: false, duration: null, status: 'NO_ANSWER' },
     ],
   ])('%s', (_name, call, data) => {
-    expect(callEvent(call, account, 'u1', null, call.endedAt! + 5)).toMatchObject({
+    expect(callEvent(call, undefined, account, 'u1', null, call.endedAt! + 5)).toMatchObject({
       type: 'call.inbound',
       accountId: 'a1',
       subject: 'c1',
       at: call.endedAt! + 5,
       data: { ...data, companyId: 'u1', createdAt: 1000, endedAt: call.endedAt },
     })
+  })
+
+  it.each([
+    ['telnyx', RINGING, 'telnyx'],
+    ['twilio', RINGING, 'twilio'],
+    ['smpp', RINGING, 'twilio'],
+    ['telnyx', { ...RINGING, direction: 'outbound' as const }, 'twilio'],
+  ])('of a line at %s names a provider that clients know', (driver, call, provider) => {
+    const ended = endCall(call, 'BUSY', 2000)
+    expect(callEvent(ended, driver, account, 'u1', null, 2000).data).toMatchObject({ provider })
   })
 
   const OUT: Call = {
@@ -99,7 +109,7 @@ describe('the event of its end', () => {
     ['taken by a machine', talk('voicemail'), { disposition: 'voicemail', status: 'COMPLETED', duration: 4 }],
     ['declined', endCall(OUT, 'BUSY', 2000), { disposition: 'not_answered', status: 'BUSY', duration: null }],
   ])('that went out: %s', (_name, call, data) => {
-    expect(callEvent(call, account, 'u1', 'p1', call.endedAt!)).toEqual({
+    expect(callEvent(call, undefined, account, 'u1', 'p1', call.endedAt!)).toEqual({
       type: 'call.outbound',
       accountId: 'a1',
       subject: 'c1',

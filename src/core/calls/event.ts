@@ -1,10 +1,11 @@
 import type { Account } from '../accounts/account.js'
-import type { NewEvent } from '../events/event.js'
+import type { CallProvider, NewEvent } from '../events/event.js'
 import type { Call } from './call.js'
 
-/** The event of a call that has ended; `at` is when it is written. */
+/** The event of a call that has ended; `driver` is its line's, and `at` is when the event is written. */
 export function callEvent(
   call: Call,
+  driver: string | undefined,
   account: Pick<Account, 'id' | 'email'>,
   companyId: string,
   contactId: string | null,
@@ -16,14 +17,18 @@ export function callEvent(
     direction: call.direction,
     status: call.outcome,
     duration: call.answeredAt === null ? null : Math.floor((call.endedAt! - call.answeredAt) / 1000),
-    // Clients know two providers for each direction; this one is valid for both.
-    provider: 'twilio',
+    provider: providerOf(call, driver),
     companyId,
     createdAt: call.createdAt,
   } as const
   return call.direction === 'inbound'
     ? { ...entry, type: 'call.inbound', data: { ...shared, ...inboundData(call, account.email) } }
     : { ...entry, type: 'call.outbound', data: { ...shared, ...outboundData(call, contactId) } }
+}
+
+/** Clients know Twilio for both directions, and Telnyx for inbound calls; calls at other carriers name Twilio. */
+function providerOf({ direction }: Call, driver: string | undefined): CallProvider {
+  return direction === 'inbound' && driver === 'telnyx' ? 'telnyx' : 'twilio'
 }
 
 function inboundData(call: Call, accountEmail: string) {

@@ -123,13 +123,15 @@ interface AboutLine {
   assignment: Assignment
 }
 
+export type CallProvider = 'twilio' | 'telnyx'
+
 interface EndedCall {
   callId: string
   direction: 'inbound' | 'outbound'
   status: CallOutcome | null
   /** Seconds; null for a call that was not answered. */
   duration: number | null
-  provider: 'twilio'
+  provider: CallProvider
   companyId: string
   createdAt: number
   fromNumber: string

@@ -7,6 +7,7 @@ import type { Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { type Arrivals, arrivalOf } from './arrivals.js'
 import { idOf, phoneOf, progressIn, timeOf } from './statuses.js'
+import { isCallEvent } from './voice/calls.js'
 
 /** Handles one event of Telnyx, which came by webhook or from the log; resolves once it is stored. */
 export type TakeEvent = (event: unknown) => Promise<void>
@@ -40,6 +41,7 @@ export function createEvents(
   host: Host,
   arrivals: Arrivals,
   following: Following,
+  takeCall: TakeEvent,
 ): TakeEvent {
   async function takeStatus(event: unknown): Promise<void> {
     const { event_type: type, occurred_at: occurredAt, payload: given } = fieldsOf(event)
@@ -62,6 +64,7 @@ export function createEvents(
   }
 
   return async (event) => {
+    if (isCallEvent(event)) return takeCall(event)
     const { event_type: type, payload } = fieldsOf(event)
     const { direction } = fieldsOf(payload)
     if (direction === 'outbound') return takeStatus(event)

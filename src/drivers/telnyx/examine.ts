@@ -13,10 +13,13 @@ import {
   profileIn,
   WEBHOOK_VERSION,
 } from './profile.js'
+import { readVoice, type VoiceSettings } from './voice/application.js'
+import { callsOf } from './voice/examine.js'
 
 export interface Examined {
   found: Observation[]
   profile?: MessagingProfile
+  voice?: VoiceSettings | undefined
 }
 
 /** Looks at the number and its profile without changing anything. `callbackUrl` is empty before the line exists. */
@@ -37,7 +40,9 @@ export async function examine(api: Api, line: Pick<Line, 'number'>, callbackUrl 
       return { found: [...found, bad('DEGRADED', what, 'Check the number and the account of the API key.')] }
     }
     const examined = await profileOf(api, number, callbackUrl)
-    return { ...examined, found: [...found, ...abilitiesOf(number, api), ...examined.found] }
+    const voice = api.settings.voice === false ? undefined : await readVoice(api, line.number)
+    found.push(...abilitiesOf(number, api), ...examined.found, ...callsOf(api, voice, callbackUrl))
+    return { ...examined, voice, found }
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     const what = `Telnyx does not answer: ${error.message}`

@@ -5,8 +5,9 @@ import { type Api, troubleOf } from './api.js'
 import { type Examined, examine } from './examine.js'
 import { wire } from './profile.js'
 import type { Wiring } from './sweep.js'
+import { hasOwnCalls, takesCalls, wireCalls } from './voice/application.js'
 
-/** Reports the line's state. With the setting `wire` it also points the profile's webhook at this server. */
+/** Reports the line's state. With the setting `wire` it also points the webhooks of the number at this server. */
 export function createHealth(
   api: Api,
   line: Pick<Line, 'number'>,
@@ -16,6 +17,7 @@ export function createHealth(
 ): Health & { wiring(): Wiring } {
   let seen: Examined = { found: [] }
   let isOurs = false
+  let hasCalls = false
   const health = watchHealth(host, {
     everyMs: 300_000,
     async look() {
@@ -23,6 +25,7 @@ export function createHealth(
       seen = await examine(api, line, url)
       // A profile that could not be read goes on as before.
       if (seen.profile) isOurs = url !== '' && seen.profile.webhookUrl === url
+      if (seen.voice) hasCalls = takesCalls(api, seen.voice, url) && hasOwnCalls(seen.voice, url)
       return seen.found
     },
     async onReturn() {
@@ -32,9 +35,16 @@ export function createHealth(
           host.log.warn(troubleOf(error), 'could not set the webhook of the messaging profile')
           return isOurs
         })
+      if (api.settings.wire && seen.voice && url)
+        await wireCalls(api, seen.voice, url).then(
+          (isWired) => {
+            hasCalls = isWired
+          },
+          (error) => host.log.warn(troubleOf(error), 'could not set the webhook for calls'),
+        )
       onReturn()
     },
     complain: (error) => host.log.warn(troubleOf(error), 'could not look at the number at Telnyx'),
   })
-  return { ...health, wiring: () => ({ profileId: seen.profile?.id, isOurs }) }
+  return { ...health, wiring: () => ({ profileId: seen.profile?.id, isOurs, hasCalls }) }
 }

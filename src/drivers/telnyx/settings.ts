@@ -42,10 +42,17 @@ export const TelnyxSettings = Type.Object({
         'How often Telnyx is asked for webhooks that did not get through, in milliseconds; default 15000',
     }),
   ),
+  voice: Type.Optional(
+    Type.Boolean({
+      title: 'Calls',
+      description:
+        'Forward and report calls to the number. By default Trunkline takes calls that go nowhere else; true takes them in any case, false never',
+    }),
+  ),
   wire: Type.Optional(
     Type.Boolean({
       description:
-        'Point the webhook of the messaging profile at this server when the line connects; default false',
+        'Point the webhooks of the messaging profile and of the application for calls at this server when the line connects; default false',
     }),
   ),
   api_url: Type.Optional(

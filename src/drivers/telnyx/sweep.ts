@@ -7,9 +7,11 @@ import { type Api, rowsOf, troubleOf } from './api.js'
 import type { TakeEvent } from './events.js'
 import { readOptOuts } from './opt-outs.js'
 import { idOf, phoneOf } from './statuses.js'
+import { CALL_EVENTS } from './voice/calls.js'
+import { eventsIn } from './voice/lost.js'
 
 const POLL_MS = 15_000
-const EVENTS = 'message.received,message.sent,message.finalized,message.read'
+const EVENTS = ['message.received', 'message.sent', 'message.finalized', 'message.read']
 /** Telnyx logs a webhook as failed once it has given up, which may be this long after the start. */
 const LATE_MS = 1_800_000
 /** The log is read in pieces of this length, so that a long absence does not fill the memory. */
@@ -28,10 +30,11 @@ interface Position {
   optOuts: number
 }
 
-/** The number's messaging profile, and whether its webhook comes to this line. */
+/** The number's messaging profile, and whether its webhook and calls to the number come to this line. */
 export interface Wiring {
   profileId: string | undefined
   isOurs: boolean
+  hasCalls: boolean
 }
 
 /**
@@ -83,13 +86,14 @@ export function createSweep(
   }
 
   async function listed(from: number, to: number | undefined): Promise<unknown[]> {
+    const { isOurs, hasCalls } = wiring()
     const query = new URLSearchParams({
-      'filter[event_type]': EVENTS,
+      'filter[event_type]': [...EVENTS, ...(hasCalls ? CALL_EVENTS : [])].join(','),
       'filter[started_at][gte]': new Date(from).toISOString(),
       ...(to === undefined ? {} : { 'filter[started_at][lte]': new Date(to).toISOString() }),
-      ...(wiring().isOurs ? { 'filter[status][eq]': 'failed' } : {}),
+      ...(isOurs ? { 'filter[status][eq]': 'failed' } : {}),
     })
-    return (await rowsOf(api, '/webhook_deliveries', query)).map((row) => fieldsOf(row).webhook)
+    return eventsIn(await rowsOf(api, '/webhook_deliveries', query))
   }
 
   /** Oldest first. Telnyx lists the newest first, but does not promise it. */

@@ -21,6 +21,7 @@ import { send } from './send.js'
 import { capabilitiesOf, TelnyxSettings } from './settings.js'
 import { progressIn } from './statuses.js'
 import { createSweep } from './sweep.js'
+import { createCalls } from './voice/calls.js'
 
 /** Time until Telnyx is asked about a sent message, with and without webhooks. */
 const CALLED_MS = 60_000
@@ -28,7 +29,7 @@ const UNCALLED_MS = 5000
 /** A message may wait four hours in Telnyx's queue, where no list shows it. */
 const SETTLE_MS = 15_300_000
 
-/** SMS and MMS through a number at Telnyx. */
+/** SMS, MMS and forwarded calls through a number at Telnyx. */
 export const telnyx: Driver = {
   kind: 'telnyx',
   title: 'SMS and MMS through Telnyx',
@@ -66,7 +67,13 @@ function connect(line: Line, host: DriverHost): Connection {
     receipt: host.receipt,
     clock: host.clock,
   })
-  const takeEvent = createEvents(line, host, createArrivals(line, host), following)
+  const takeEvent = createEvents(
+    line,
+    host,
+    createArrivals(line, host),
+    following,
+    createCalls(api, line, host),
+  )
   const health = createHealth(api, line, host, callbackUrl, () => void sweep.run())
   const sweep = createSweep(api, host, takeEvent, health.wiring)
   const lookup = createLookup(api, line, host)

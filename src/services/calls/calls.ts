@@ -10,7 +10,7 @@ import { lockOpenCalls, saveCall } from '../../storage/calls/calls.js'
 import { findForwardingNumbers, isBlocked } from '../../storage/calls/forwarding.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { findLineByNumber } from '../../storage/lines/lines.js'
+import { findDriversEver, findLineByNumber } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 import { ownerOf } from '../messages/inbound/owner.js'
 
@@ -62,13 +62,15 @@ export async function deadEnd(sql: Sql, line: Line, call: Call): Promise<CallOut
 /** The event of an ended call, written at this time. Exactly the calls that reached an existing account have one. */
 export async function callEvents(sql: Sql, calls: readonly Call[], now: number): Promise<NewEvent[]> {
   const events: NewEvent[] = []
-  for (const call of calls) {
-    if (call.state !== 'ended') continue
+  const ended = calls.filter(({ state }) => state === 'ended')
+  const drivers = await findDriversEver(sql, [...new Set(ended.map(({ lineId }) => lineId))])
+  for (const call of ended) {
     const account = await findAccount(sql, call.accountId!)
     if (!account) continue
     const called = call.forwardedTo!
     const contact = (await findContacts(sql, account.id, 'phone', [called])).get(called)
-    events.push(callEvent(call, account, companyIdOf(account), contact?.id ?? null, now))
+    const driver = drivers.get(call.lineId)
+    events.push(callEvent(call, driver, account, companyIdOf(account), contact?.id ?? null, now))
   }
   return events
 }

@@ -103,6 +103,16 @@ export async function findNumbersEver(sql: Reads, ids: readonly string[]): Promi
   return new Map(rows.map(({ id, number }) => [id, number]))
 }
 
+/** Kinds of the drivers by id, also of removed lines. */
+export async function findDriversEver(sql: Reads, ids: readonly string[]): Promise<Map<string, string>> {
+  const list = sql.inList(1, ids)
+  const rows = await sql.all<{ id: string; driver: string }>(
+    `select id, driver from lines where id ${list.sql}`,
+    [list.param],
+  )
+  return new Map(rows.map(({ id, driver }) => [id, driver]))
+}
+
 export function listLines(sql: Sql): Promise<Line[]> {
   return LINES.list(sql, 'removed_at is null order by created_at, id')
 }

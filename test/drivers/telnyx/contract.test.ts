@@ -5,6 +5,13 @@ const KEY = 'KEY-canary'
 const PEOPLE = Array.from({ length: 60 }, (_, i) => `+1202558${3000 + i}`)
 const good = { api_key: KEY }
 const SEND = 'POST /messages'
+const ENDS = {
+  COMPLETED: 'normal_clearing',
+  NO_ANSWER: 'timeout',
+  BUSY: 'user_busy',
+  FAILED: 'not_found',
+  CANCELLED: 'originator_cancel',
+} as const
 
 driverContract(
   'telnyx',
@@ -22,6 +29,7 @@ driverContract(
       [{ ...good, api_url: 'api.telnyx.com' }, 'api_url'],
       [{ ...good, poll_ms: 1 }, 'poll_ms'],
       [{ ...good, wire: 'yes' }, 'wire'],
+      [{ ...good, voice: 'yes' }, 'voice'],
     ],
     secrets: [KEY],
     people: PEOPLE,
@@ -64,6 +72,30 @@ driverContract(
         peer.deliver(row)
         await peer.webhooks.called()
         await recover()
+      },
+      calls: {
+        async ring(from) {
+          const caller = peer.calls.call(from)
+          await peer.webhooks.quiet()
+          return {
+            rings: peer.calls.phoneOf(caller)?.to,
+            async again() {
+              peer.calls.again(caller)
+              await peer.webhooks.quiet()
+            },
+            async answer() {
+              peer.calls.answer(caller)
+              await peer.webhooks.quiet()
+            },
+            async end(outcome) {
+              peer.calls.end(caller, ENDS[outcome])
+              await peer.webhooks.quiet()
+            },
+          }
+        },
+        loseReports: () => peer.webhooks.become('lost'),
+        bringReports: () => peer.webhooks.become('once'),
+        repeatReports: () => peer.webhooks.become('twice'),
       },
       close: () => peer.close(),
     }

@@ -1,5 +1,6 @@
 import { sign } from 'node:crypto'
 import { expect, it } from 'vitest'
+import type { CallNews } from '../../../src/core/calls/carrier-call.js'
 import type { Line } from '../../../src/core/lines/line.js'
 import { BLANK_MESSAGE, carriedOf } from '../../../src/core/messages/message.js'
 import type { Receipt } from '../../../src/core/messages/outcome.js'
@@ -7,6 +8,7 @@ import type { Outbound } from '../../../src/drivers/contract.js'
 import type { HttpAnswer, HttpAsk } from '../../../src/drivers/host.js'
 import type { Inbound } from '../../../src/drivers/inbound.js'
 import { telnyx } from '../../../src/drivers/telnyx/telnyx.js'
+import { CALL_EVENTS } from '../../../src/drivers/telnyx/voice/calls.js'
 import { newKey } from '../../peers/telnyx/webhooks.js'
 import { type Any, mangle, mangleText, type Random, random } from '../../support/drivers/mutations.js'
 import { createStubClock, createStubHost } from '../../support/drivers/stub-host.js'
@@ -26,6 +28,7 @@ const STATUSES = [
   'cancelled',
 ]
 const RECEIPTS = ['ACCEPTED', 'SENT', 'DELIVERED', 'ERROR', 'DECLINED']
+const OUTCOMES_OF_CALLS = ['COMPLETED', 'NO_ANSWER', 'BUSY', 'FAILED', 'CANCELLED']
 const KEY = 'KEY-canary'
 const OWN = newKey()
 const FORGER = newKey()
@@ -63,16 +66,62 @@ function event(chance: Random, now: number) {
   }
 }
 
+/** An event of one leg of a call to the number, or of another call. */
+function callEvent(chance: Random, now: number) {
+  const leg = `v3:leg_${chance.below(50)}`
+  const line = chance.one([NUMBER, NUMBER, NUMBER, ANNA])
+  const state = {
+    line,
+    leg: chance.one([leg, 'v3:leg_of_caller']),
+    from: ANNA,
+    at: now - chance.below(60_000),
+  }
+  return {
+    record_type: 'event',
+    id: id(++rows),
+    event_type: chance.one([...CALL_EVENTS, 'call.cost', 'call.dtmf.received']),
+    occurred_at: new Date(now).toISOString(),
+    payload: {
+      call_control_id: leg,
+      call_session_id: id(chance.below(200)),
+      direction: chance.one(['incoming', 'incoming', 'outgoing']),
+      from: chance.one([ANNA, 'anonymous']),
+      to: line,
+      client_state: chance.one([null, Buffer.from(JSON.stringify(state)).toString('base64')]),
+      hangup_cause: chance.one(['normal_clearing', 'user_busy', 'originator_cancel', 'timeout', 'not_found']),
+      hangup_source: chance.one(['caller', 'callee', 'unknown']),
+      start_time: new Date(now - chance.below(60_000)).toISOString(),
+    },
+  }
+}
+
 /** A valid answer to the request. */
 function sound(chance: Random, now: number, { method, path }: HttpAsk): unknown {
   const some = <T>(make: () => T) => Array.from({ length: chance.below(3) }, make)
   const list = (data: unknown[]) => ({ data, meta: { total_pages: chance.next() < 0.05 ? 2 : 1 } })
-  if (path.startsWith('/phone_numbers'))
+  if (path.startsWith('/phone_numbers/messaging'))
     return list([{ phone_number: NUMBER, messaging_profile_id: id(1), features: { sms: {}, mms: {} } }])
+  if (path.startsWith('/phone_numbers/voice'))
+    return list([{ phone_number: NUMBER, connection_id: id(2), call_forwarding: {} }])
+  if (path.startsWith('/call_control_applications'))
+    return {
+      data: {
+        id: id(2),
+        application_name: 'Desk',
+        webhook_event_url: chance.one([
+          '',
+          'http://127.0.0.1/callbacks/line/token',
+          'https://pbx.example.com',
+        ]),
+        webhook_api_version: '2',
+        outbound: { outbound_voice_profile_id: '1' },
+      },
+    }
+  if (path.startsWith('/calls/')) return { data: { result: 'ok' } }
   if (path.startsWith('/messaging_profiles'))
     return { data: { id: id(1), enabled: true, webhook_api_version: '2' } }
   if (path.startsWith('/webhook_deliveries'))
-    return list(some(() => ({ id: id(++rows), status: 'failed', webhook: event(chance, now) })))
+    return list(some(() => ({ id: id(++rows), status: 'failed', webhook: someEvent(chance, now) })))
   if (path.startsWith('/messaging_optouts'))
     return list(
       some(() => ({ to: ANNA, messaging_profile_id: id(1), created_at: new Date(now).toISOString() })),
@@ -91,6 +140,19 @@ function sound(chance: Random, now: number, { method, path }: HttpAsk): unknown 
   return { data: message(chance, now, method === 'POST' ? 'outbound' : chance.one(['outbound', 'inbound'])) }
 }
 
+const someEvent = (chance: Random, now: number) =>
+  chance.next() < 0.3 ? callEvent(chance, now) : event(chance, now)
+
+function isRightCall({ providerId, from, startedAt, answeredAt, end }: CallNews, now: number): boolean {
+  const isTime = (at: number) => Number.isSafeInteger(at) && at > 0 && at <= now
+  return (
+    /^[0-9a-zA-Z-]{8,64}$/.test(providerId) &&
+    typeof from === 'string' &&
+    [startedAt, answeredAt ?? now, end?.at ?? now].every(isTime) &&
+    (!end || OUTCOMES_OF_CALLS.includes(end.outcome))
+  )
+}
+
 function isRight({ providerId, from, content, sentAt, service }: Inbound): boolean {
   return (
     /^[0-9a-zA-Z-]{8,66}$/.test(providerId ?? '') &&
@@ -104,7 +166,7 @@ function isRight({ providerId, from, content, sentAt, service }: Inbound): boole
 
 /** A webhook that Telnyx would send, with parts of it wrong and a signature that is right or wrong. */
 function webhook(chance: Random, now: number) {
-  let data: Any = { data: event(chance, now), meta: { attempt: 1 } }
+  let data: Any = { data: someEvent(chance, now), meta: { attempt: 1 } }
   for (let n = chance.below(3); n > 0; n--) data = mangle(chance, data)
   let body = JSON.stringify(data) ?? ''
   if (chance.next() < 0.05) body = mangleText(chance, body)
@@ -216,6 +278,9 @@ it(`${MUTATIONS} mutated answers and webhooks: no crash, no hang, no wrong messa
         !RECEIPTS.includes(status) || providerId.length < 8 || !Number.isSafeInteger(at),
     ),
   ).toEqual([])
+  const calls = stub.told.calls as CallNews[]
+  expect(calls.length).toBeGreaterThan(500)
+  expect(calls.filter((news) => !isRightCall(news, clock.now()))).toEqual([])
   expect(stub.told.optOuts.filter((number) => number !== ANNA)).toEqual([])
 
   // It still works.

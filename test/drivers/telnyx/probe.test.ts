@@ -35,6 +35,7 @@ describe('the test of a line at Telnyx', () => {
       'ok | Telnyx answers and knows the API key',
       'ok | The number can do SMS and MMS',
       'ok | Messages to the number go to a.example.com, which may answer them; Trunkline reads them from the log of Telnyx',
+      'ok | No webhook is set for calls to the number; Trunkline does not hear of them',
     ])
   })
 
@@ -51,6 +52,55 @@ describe('the test of a line at Telnyx', () => {
       'no | The API key may not read phone numbers',
       (own) => own.fault(NUMBERS, { status: 403, code: 10010 }),
       {},
+    ],
+    [
+      'calls that go elsewhere',
+      'ok | Calls to the number go to pbx.example.com; Trunkline changes that',
+      (own) =>
+        Object.assign(own.calls.application, { webhook_event_url: 'https://pbx.example.com/a?secret' }),
+      { voice: true, wire: true },
+    ],
+    [
+      'no application for calls',
+      'no | No application takes calls to the number',
+      (own) => Object.assign(own.calls.phone, { connection_id: null }),
+      { voice: true },
+    ],
+    [
+      'no application, and calls are not asked for',
+      'ok | No application takes calls to the number; Trunkline takes no calls',
+      (own) => Object.assign(own.calls.phone, { connection_id: '' }),
+      {},
+    ],
+    [
+      'a SIP connection',
+      'no | Calls to the number go to a connection that is no Voice API application',
+      (own) => Object.assign(own.calls.phone, { connection_id: '1293384261075731400' }),
+      { voice: true },
+    ],
+    [
+      'an application that cannot dial',
+      'no | The application for calls has no outbound voice profile',
+      (own) => Object.assign(own.calls.application.outbound, { outbound_voice_profile_id: null }),
+      { voice: true, wire: true },
+    ],
+    [
+      'calls without a public key',
+      'no | Calls need the public key',
+      () => {},
+      { voice: true, public_key: undefined },
+    ],
+    [
+      'a key that may not read voice settings',
+      'ok | The voice settings of the number cannot be read; Trunkline takes no calls',
+      (own) => own.fault('GET /phone_numbers/voice', { status: 403, code: 10010 }),
+      {},
+    ],
+    [
+      'forwarding by Telnyx',
+      'no | Telnyx itself forwards calls to the number',
+      (own) => Object.assign(own.calls.phone.call_forwarding, { forwards_to: '+12025550197' }),
+      { voice: true },
     ],
     ['a Telnyx that is away', 'no | Telnyx does not answer', (own) => own.stop(), {}],
     ['another server', 'no | Something else than Telnyx answers', (own) => own.fault(NUMBERS, 'html'), {}],

@@ -1,4 +1,5 @@
 import { type Asked, type Reply, serveCarrier } from '../carrier-server.js'
+import { createCalls } from './calls.js'
 import { createMessages, type MessageStatus, type StoredMessage } from './messages.js'
 import { createWebhooks } from './webhooks.js'
 
@@ -66,6 +67,8 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
     status,
     { errors: [{ code: String(code), title: 'Refused', detail, meta: { url: 'https://telnyx.com' } }] },
   ]
+
+  const calls = createCalls({ number, webhooks, failure, now })
 
   interface SendBody {
     from?: string
@@ -138,6 +141,20 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
     },
     'GET /phone_numbers/messaging': ({ query }) =>
       paged(query.get('filter[phone_number]') === phone.phone_number ? [phone] : [], query),
+    'GET /phone_numbers/voice': ({ query }) =>
+      paged(`+${query.get('filter[phone_number]')}` === calls.phone.phone_number ? [calls.phone] : [], query),
+    'GET /call_control_applications/:id': (_, id) =>
+      id === calls.application.id ? [200, { data: calls.application }] : failure(404, 10005, 'not found'),
+    'PATCH /call_control_applications/:id': ({ body }) => {
+      const given = JSON.parse(body)
+      if (!given.application_name || !given.webhook_event_url) return failure(422, 10015, 'missing')
+      Object.assign(calls.application, given)
+      return [200, { data: calls.application }]
+    },
+    'POST /calls/:id/actions': ({ path, body }) => {
+      const [, id, name] = /^\/v2\/calls\/([^/]+)\/actions\/(\w+)$/.exec(path)!
+      return calls.command(decodeURIComponent(id!), name!, JSON.parse(body))
+    },
     'GET /messaging_profiles/:id': (_, id) =>
       id === profile.id ? [200, { data: profile }] : failure(404, 10005, 'not found'),
     'PATCH /messaging_profiles/:id': ({ body }) => {
@@ -148,7 +165,9 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
 
   function routeOf({ method, path }: Asked): string {
     const own = path.replace('/v2', '')
-    return `${method} ${method === 'POST' ? own : own.replace(/^\/(messages|messaging_profiles)\/[\w-]+$/, '/$1/:id')}`
+    if (method === 'POST')
+      return `POST ${own.replace(/^\/calls\/[^/]+\/actions\/\w+$/, '/calls/:id/actions')}`
+    return `${method} ${own.replace(/^\/(messages|messaging_profiles|call_control_applications)\/[\w-]+$/, '/$1/:id')}`
   }
 
   function answer({ path, headers, ...rest }: Asked, route: string): Reply {
@@ -178,6 +197,7 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
     phone,
     messages,
     webhooks,
+    calls,
     optOuts,
     set,
     /** Texts that a person gets, in order. */

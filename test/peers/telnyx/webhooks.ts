@@ -106,6 +106,9 @@ export function createWebhooks(now: () => number) {
     signWith(next: KeyObject) {
       signingKey = next
     },
+    restoreKey() {
+      signingKey = key.privateKey
+    },
     /** Keeps calls back until `release`, which makes them in reverse. */
     hold() {
       held = []
@@ -117,6 +120,12 @@ export function createWebhooks(now: () => number) {
     },
     /** The answers to the calls so far. */
     called: () => Promise.all(calls.splice(0)),
+    /** The answers to all calls, with those that follow from them. */
+    async quiet(): Promise<number[]> {
+      const statuses: number[] = []
+      while (calls.length > 0) statuses.push(...(await Promise.all(calls.splice(0))))
+      return statuses
+    },
     list(query: URLSearchParams): Delivery[] {
       const [types, status, contains, from, to] = [
         'filter[event_type]',
