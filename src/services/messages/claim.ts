@@ -45,27 +45,26 @@ export async function claim(
     ctx.db,
     messages.flatMap((message) => message.groupId ?? []),
   )
-  const claimed = await Promise.all(
-    messages.map(async (message): Promise<Claim> => {
-      const attempt: Attempt = {
-        ref: ctx.newId(),
-        messageId: message.id,
-        n: message.attempts + 1,
-        lineId: on.line.id,
-        epoch: on.lease.epoch,
-        service: chooseService(on, message, reach.get(message.id)),
-        state: 'on_wire',
-        wireAt: now,
-        endedAt: null,
-        providerId: null,
-        lookups: 0,
-        code: null,
-        detail: null,
-      }
-      const group = groups.get(message.groupId ?? '')
-      return { message, attempt, outbound: await outboundOf(ctx, message, attempt, group) }
-    }),
-  )
+  const targets = await replyTargets(ctx.db, messages)
+  const claimed = messages.map((message): Claim => {
+    const attempt: Attempt = {
+      ref: ctx.newId(),
+      messageId: message.id,
+      n: message.attempts + 1,
+      lineId: on.line.id,
+      epoch: on.lease.epoch,
+      service: chooseService(on, message, reach.get(message.id)),
+      state: 'on_wire',
+      wireAt: now,
+      endedAt: null,
+      providerId: null,
+      lookups: 0,
+      code: null,
+      detail: null,
+    }
+    const group = groups.get(message.groupId ?? '')
+    return { message, attempt, outbound: outboundOf(message, attempt, group, targets.get(message.id)) }
+  })
   try {
     await ctx.db.write((sql) =>
       Promise.all([
@@ -111,7 +110,7 @@ async function besides(
     const attempt = there.get(message.id)
     if (!attempt) continue
     if (attempt.state !== 'on_wire' || on.unsent.get(message.id) !== attempt.ref) questions.push(attempt.ref)
-    else ours.push({ message, attempt, outbound: { ...outbound, ...wiredAs(message, attempt) } })
+    else ours.push({ message, attempt, outbound: wireAs(outbound, message, attempt) })
   }
   const recovered = await recoverOpenAttempts(ctx, on, questions)
   // Nothing to adopt and nothing to recover: the next claim would fail the same way.
@@ -137,26 +136,37 @@ function chooseService(
   return chain.find((service) => on.services.indexOf(service) > own) ?? message.service
 }
 
-async function outboundOf(
-  ctx: Ctx,
+/** Without spreads: they took 8 µs of each send. */
+function outboundOf(
   message: Message,
   attempt: Attempt,
   group: Group | undefined,
-): Promise<Outbound> {
-  const { replyTo } = message
-  return Object.assign(carriedOf(message), wiredAs(message, attempt), {
-    to: group ? '' : message.contact,
-    replyTo: replyTo ? await replyTarget(ctx.db, replyTo.handle, replyTo.partIndex) : null,
-    group: group ? forDriver(group) : null,
-  })
+  replyTo: Outbound['replyTo'] = null,
+): Outbound {
+  const outbound = carriedOf(message) as Outbound
+  outbound.to = group ? '' : message.contact
+  outbound.replyTo = replyTo
+  outbound.group = group ? forDriver(group) : null
+  return wireAs(outbound, message, attempt)
 }
 
-/** The form in which the attempt puts the message on the wire. */
-function wiredAs(
-  { sendStyle }: Message,
-  { ref, service }: Attempt,
-): Pick<Outbound, 'ref' | 'service' | 'sendStyle'> {
-  return { ref, service, sendStyle: service === 'iMessage' ? (sendStyle as SendStyle | '') : '' }
+/** Sets the form in which the attempt puts the message on the wire. */
+function wireAs(outbound: Outbound, { sendStyle }: Message, { ref, service }: Attempt): Outbound {
+  outbound.ref = ref
+  outbound.service = service
+  outbound.sendStyle = service === 'iMessage' ? (sendStyle as SendStyle | '') : ''
+  return outbound
+}
+
+/** What messages answer, by the id of the message. */
+async function replyTargets(
+  sql: Sql,
+  messages: readonly Message[],
+): Promise<Map<number, Outbound['replyTo']>> {
+  const answers = messages.filter(({ replyTo }) => replyTo !== null)
+  const targets = answers.map(({ replyTo }) => replyTarget(sql, replyTo!.handle, replyTo!.partIndex))
+  const found = await Promise.all(targets)
+  return new Map(answers.map(({ id }, i) => [id, found[i]!]))
 }
 
 async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {
