@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import chromium from '@sparticuz/chromium'
 import { chromium as driver } from 'playwright-core'
+import { FORMS, NUMBER, pretendCarriers } from './carriers.js'
 import { PAINTINGS } from './paintings.js'
 import { squeeze } from './png.js'
 import { openScene, playScene } from './scene.js'
@@ -50,6 +51,32 @@ const DIALLED_VIEWS = [
   },
 ]
 
+/** The forms for lines, with what the checks found. */
+const FORM_VIEWS = Object.keys(FORMS).map((kind) => ({
+  name: `line-${kind}`,
+  at: () => '/lines',
+  viewport: { width: 1000, height: 2000 },
+  area: (page) => page.getByRole('dialog'),
+  async ready(page) {
+    const isPhone = kind === 'smsgate'
+    await page.getByRole('button', { name: isPhone ? 'Add a phone' : 'Add line' }).click()
+    if (isPhone) await page.getByRole('tab', { name: 'In the same network' }).click()
+    else await page.getByLabel('Driver').selectOption(kind)
+    await page.getByLabel('Number', { exact: true }).fill(NUMBER)
+    if (!isPhone) await page.getByText('More settings').click()
+    for (const [label, value] of Object.entries(FORMS[kind])) {
+      const field = page.getByLabel(label, { exact: true })
+      if (label === 'Wire') await field.selectOption(value)
+      else await field.fill(value)
+    }
+    await page.getByRole('button', { name: 'Test settings' }).click()
+    await page.getByText('answers and knows').waitFor()
+    // The drawer ends below its last button.
+    const last = await page.getByRole('dialog').getByRole('button', { name: 'Add line' }).boundingBox()
+    await page.setViewportSize({ width: 1000, height: Math.ceil(last.y + last.height + 16) })
+  },
+}))
+
 const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const browser = await driver.launch({
   executablePath: INSTALLED.find((path) => existsSync(path)) ?? (await chromium.executablePath()),
@@ -60,9 +87,10 @@ try {
   const scene = await openScene(await paintPictures())
   const facts = await playScene(scene)
   const dialled = await openScene({}, 'https://sms.example.com')
+  pretendCarriers(dialled.app.ctx.drivers)
   for (const colorScheme of ['light', 'dark']) {
     await takePictures(scene, VIEWS, facts, colorScheme)
-    await takePictures(dialled, DIALLED_VIEWS, {}, colorScheme)
+    await takePictures(dialled, [...DIALLED_VIEWS, ...FORM_VIEWS], {}, colorScheme)
   }
   await scene.close()
   await dialled.close()
@@ -84,15 +112,15 @@ async function takePictures(scene, views, facts, colorScheme) {
       data: { key_id: `dev-${kind}-key`, secret: `dev-${kind}-secret` },
     })
   const page = await context.newPage()
-  for (const { name, at, ready, viewport } of views) {
-    if (ONLY && name !== ONLY) continue
+  for (const { name, at, ready, viewport, area = (shown) => shown } of views) {
+    if (ONLY && !name.startsWith(ONLY)) continue
     if (viewport) await page.setViewportSize(viewport)
     await page.goto(`${scene.url}/console${at(facts)}`)
     await page.getByText('Live', { exact: true }).waitFor()
     await ready(page, colorScheme)
     await page.waitForTimeout(600)
     const path = `${FOLDER}/${name}-${colorScheme}.png`
-    const picture = squeeze(await page.screenshot())
+    const picture = squeeze(await area(page).screenshot())
     writeFileSync(path, picture)
     const size = picture.length
     console.log(`${path}  ${Math.round(size / 1024)} KB`)
