@@ -35,6 +35,7 @@ import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
 import { openBlobs } from './services/media/open-blobs.js'
 import { sweepMedia } from './services/media/retention.js'
+import { createShrink, loadSharp, type SharpModule } from './services/media/shrink.js'
 import { createAcceptance } from './services/messages/acceptance.js'
 import { createBacklog } from './services/messages/admission/backlog.js'
 import { createHolds } from './services/messages/holds.js'
@@ -91,6 +92,8 @@ export interface AppOptions {
   lookup?: Lookup
   /** The way out to users' URLs, for simulations without a network. */
   door?: Door
+  /** Import of the package that makes images smaller. */
+  sharp?: () => Promise<SharpModule>
   /** Carriers beside those that are built in and those of the settings. */
   drivers?: readonly Driver[]
   /** A database that is being opened already. */
@@ -151,6 +154,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       options.door ??
       createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
     blobs: await openBlobs(config, db),
+    shrink: createShrink(options.sharp ?? loadSharp),
     disk: createDisk({ config, db }),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand,

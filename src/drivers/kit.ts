@@ -8,6 +8,7 @@ export { type CallNews, type CallRoute, LONGEST_CALL_MS } from '../core/calls/ca
 export { LineFault, type LineFaultCode } from '../core/lines/fault.js'
 export type { Capabilities, Line, LineState } from '../core/lines/line.js'
 export { NoAnswer } from '../core/lines/no-answer.js'
+export type { MediaLimits } from '../core/media/limits.js'
 export type { MessageExtra } from '../core/messages/extra.js'
 export type { Service, Status } from '../core/messages/message.js'
 export type { OpenSend } from '../core/messages/open-send.js'

@@ -20,6 +20,7 @@ import type { Directory } from './accounts/directory.js'
 import type { Meters } from './accounts/meters.js'
 import type { Portions } from './accounts/portions.js'
 import type { OwnMarks } from './erasure/marks.js'
+import type { Shrink } from './media/shrink.js'
 import type { RequestIdentity } from './replay.js'
 import type { Traces } from './tracing/traces.js'
 import type { Door } from './webhooks/door/door.js'
@@ -52,6 +53,7 @@ export interface Platform {
   disk: Disk
   /** The bytes of media. */
   blobs: Blobs
+  shrink: Shrink
   /** The address under which clients reach this server, without a slash at the end; empty until it listens. */
   publicUrl(): string
   /** Runs work that no caller awaits. `settle()` waits for it. */

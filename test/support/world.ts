@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
-import { type App, createApp } from '../../src/app.js'
+import { type App, type AppOptions, createApp } from '../../src/app.js'
 import { createClock } from '../../src/base/clock.js'
 import type { Log } from '../../src/base/log.js'
 import { type Config, loadConfig } from '../../src/config.js'
@@ -101,6 +101,8 @@ export interface WorldOptions {
   startAt?: number
   /** Carriers beside the built-in ones. */
   drivers?: readonly Driver[]
+  /** Import of the package that makes images smaller. */
+  sharp?: AppOptions['sharp']
   /**
    * Its lines may be real: its keys are its own, under the names of the development keys, and loopback receivers are
    * allowed by TRUNKLINE_ALLOW_HOSTS. Default with drivers, with TRUNKLINE_PUBLIC_URL and with HOST.
@@ -147,6 +149,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       ...(isReal ? { keys: DEFAULT_WORLD.keys } : {}),
       document: options.document ?? false,
       drivers: options.drivers,
+      ...(options.sharp ? { sharp: options.sharp } : {}),
       ...(options.realTime ? {} : { clock: createClock(time) }),
     })
     await app.start()

@@ -27,7 +27,7 @@ export const StoryWire = Type.Object(
         "held_after_restore: the database was restored, the message may have been sent before, and it waits for the operator's decision. " +
         'on_wire: the carrier has not answered yet. retrying: the line could not send it and retries. ' +
         'pending_lookup: the line is asking the carrier for the outcome. outcome_unknown: the outcome could not be found out. ' +
-        'opted_out, refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed for that reason.',
+        'opted_out, refused, media_refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed for that reason.',
     ),
     summary: string('The verdict in a few sentences'),
     next_step: string('What to do next'),

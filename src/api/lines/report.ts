@@ -103,7 +103,7 @@ function lineWire(report: LineReport, now: number) {
     blocked_at: time(line.blockedAt),
     services: [...services],
     features: Object.entries(features)
-      .filter(([, can]) => can)
+      .filter(([, can]) => can === true)
       .map(([name]) => snakeCase(name)),
     ...paceOf(line),
     sent_last_second: report.paceUsed,

@@ -32,7 +32,7 @@ export const MESSAGE_ERRORS: Readonly<Record<Code, Entry>> = {
   },
   10001: {
     means: 'The message failed and is not retried.',
-    why: 'The carrier refused it or could not deliver it, the line was unreachable, blocked or removed, or the message was canceled. error_reason says which.',
+    why: 'The carrier refused it or could not deliver it, its media could not be sent, the line was unreachable, blocked or removed, or the message was canceled. error_reason says which.',
     next: 'Ask "trunkline why" or GET /v3/messages/{handle}/why. It names the cause and the next step.',
   },
   10002: {

@@ -117,6 +117,11 @@ export const VERDICT_ENTRIES: Readonly<Record<VerdictCode, Entry>> = {
     why: 'The number, the content or the sender is not allowed there. The summary has the words of the carrier.',
     next: 'Correct what the carrier names, and send a new message.',
   },
+  media_refused: {
+    means: 'The message was not sent, because its media cannot be sent.',
+    why: 'The file cannot be fetched, or is larger than the carrier takes and cannot be made smaller. The summary names the size and the limit.',
+    next: 'Send a smaller file, or correct the link, in a new message.',
+  },
   unreachable: {
     means: 'The message was not sent, because the line could not reach the carrier.',
     why: 'The connection stayed down for longer than a message may wait.',

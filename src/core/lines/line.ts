@@ -1,3 +1,4 @@
+import type { MediaLimits } from '../media/limits.js'
 import type { Service } from '../messages/message.js'
 
 export const PACE_UNITS = ['second', 'minute', 'hour'] as const
@@ -78,6 +79,8 @@ export const DEFAULT_SETTINGS: LineSettings = {
 export interface Capabilities {
   services: readonly Service[]
   media: boolean
+  /** What the carrier accepts as the media of a message, by service; a service that is not named accepts any file. */
+  mediaLimits?: Partial<Record<Service, MediaLimits>>
   sendStyles: boolean
   replies: boolean
   groups: boolean

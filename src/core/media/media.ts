@@ -5,7 +5,7 @@ export interface Media {
   /** The secret part of the file's URL. */
   name: string
   accountId: string
-  /** Uploaded by the account, or received on one of its lines. */
+  /** Uploaded by the account, or received on one of its lines, or made here for a carrier. */
   source: MediaSource
   extension: string
   size: number
@@ -21,6 +21,11 @@ export const MEDIA_NAME_LENGTH = 22
 const DAY_MS = 86_400_000
 /** Received media is kept for 30 days, as the interface specifies. */
 const INBOUND_DAYS = 30
+
+/** Id of the smaller copy that was made of a message's media for its carrier. It is kept like received media. */
+export function copyIdOf(handle: string): string {
+  return `copy-${handle}`
+}
 
 /** How long media of this source is kept; undefined is for ever. `uploadDays` is a setting; 0 is for ever. */
 export function keptMs(source: MediaSource, uploadDays: number): number | undefined {

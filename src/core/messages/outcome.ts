@@ -9,7 +9,8 @@ import {
   type Status,
 } from './message.js'
 import { backoffMs, lookupDelayMs, MAX_ATTEMPTS } from './retry.js'
-import { fallback, strandedText, wasDowngraded } from './service.js'
+import { refusalError, unreachableError } from './send-errors.js'
+import { fallback, wasDowngraded } from './service.js'
 
 /** The result of a send. Only `never-left` may be retried without a lookup at the carrier. */
 export type SendResult =
@@ -104,18 +105,12 @@ export function afterResult(
     case 'refused': {
       const next = result.tryNextService ? fallback(message, attempt.service, line) : undefined
       if (next) return { ...ended, service: next, nextActionAt: now }
-      const stranded = result.tryNextService ? strandedText(message, result.detail) : undefined
-      return failMessage(ended, now, {
-        code: MESSAGE_ERROR.failed,
-        message: stranded ?? 'The carrier refused the message',
-        reason: stranded ? 'not_imessage' : 'refused',
-        detail: `${result.code}: ${result.detail}`,
-      })
+      return failMessage(ended, now, refusalError(message, result))
     }
     case 'never-left':
       if (attempt.n < MAX_ATTEMPTS)
         return { ...ended, nextActionAt: now + (result.retryAfterMs ?? backoffMs(attempt.n)) }
-      return unreachable(ended, attempt.n, `${result.code}: ${result.detail}`, now)
+      return failMessage(ended, now, unreachableError(attempt.n, result))
     case 'unknown':
       return {
         ...ended,
@@ -191,7 +186,7 @@ export function afterEvidence(
     const after =
       attempt.n < MAX_ATTEMPTS
         ? { ...message, nextActionAt: now }
-        : unreachable(message, attempt.n, null, now)
+        : failMessage(message, now, unreachableError(attempt.n, null))
     return { kind: 'never-left', message: after }
   }
   if (line.onUnknown === 'resend' && attempt.n < MAX_ATTEMPTS) {
@@ -232,15 +227,6 @@ export function undelivered(
     detail,
   }
   return { ...failMessage(message, now, error), status }
-}
-
-function unreachable(message: Message, n: number, detail: string | null, now: number): Message {
-  return failMessage(message, now, {
-    code: MESSAGE_ERROR.failed,
-    message: `The line could not be reached in ${n} attempts`,
-    reason: 'line_unreachable',
-    detail,
-  })
 }
 
 export function failMessage(message: Message, now: number, error: MessageError): Message {

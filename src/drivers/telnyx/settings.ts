@@ -67,6 +67,9 @@ export const TelnyxSettings = Type.Object({
 })
 export type TelnyxSettings = Static<typeof TelnyxSettings>
 
+/** Telnyx refuses an MMS of 1 MB or more. */
+const MMS_LIMITS = { '*': 1_000_000 }
+
 export function capabilitiesOf({ mms = true }: Partial<TelnyxSettings>): Capabilities {
-  return { ...TEXT_ONLY, media: mms, groups: mms }
+  return { ...TEXT_ONLY, media: mms, groups: mms, mediaLimits: { SMS: MMS_LIMITS } }
 }

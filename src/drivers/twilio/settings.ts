@@ -100,6 +100,15 @@ export const TwilioSettings = Type.Object({
 })
 export type TwilioSettings = Static<typeof TwilioSettings>
 
+/** Twilio makes pictures of these types smaller by itself, as the recipient's network needs. */
+const PICTURE_BYTES = 5_000_000
+const MMS_LIMITS = {
+  'image/jpeg': PICTURE_BYTES,
+  'image/png': PICTURE_BYTES,
+  'image/gif': PICTURE_BYTES,
+  '*': 500_000,
+}
+
 export function capabilitiesOf({ mms = true }: Partial<TwilioSettings>): Capabilities {
-  return { ...TEXT_ONLY, media: mms }
+  return { ...TEXT_ONLY, media: mms, mediaLimits: { SMS: MMS_LIMITS } }
 }

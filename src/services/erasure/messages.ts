@@ -1,11 +1,12 @@
 import type { Erasure } from '../../core/erasure/erasure.js'
 import { MESSAGE_ERROR } from '../../core/errors.js'
-import { mediaNamesIn } from '../../core/media/media.js'
+import { copyIdOf, mediaNamesIn } from '../../core/media/media.js'
 import type { Message } from '../../core/messages/message.js'
 import { failMessage } from '../../core/messages/outcome.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { insertErasureMedia } from '../../storage/erasure/media.js'
 import { hasOpenCall, listAccountIds, listMessagesWith } from '../../storage/erasure/messages.js'
+import { listMediaNames } from '../../storage/media/media.js'
 import { findNextAttempts } from '../../storage/messages/attempts.js'
 import { countMessages } from '../../storage/messages/messages.js'
 import { lockFreeMessages, removeMessages } from '../../storage/messages/removal.js'
@@ -67,7 +68,11 @@ async function eraseSome(ctx: Ctx, sql: Sql, turn: Turn, ids: readonly number[])
   )
   if (gone.length === 0) return 0
   const shown = gone.flatMap(({ mediaUrl, extra }) => mediaNamesIn(`${mediaUrl} ${JSON.stringify(extra)}`))
-  await insertErasureMedia(sql, turn.erasure.id, shown)
+  const copies = await listMediaNames(
+    sql,
+    gone.map(({ handle }) => copyIdOf(handle)),
+  )
+  await insertErasureMedia(sql, turn.erasure.id, [...shown, ...copies])
   await removeMessages(
     sql,
     gone.map(({ id }) => id),

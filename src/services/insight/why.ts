@@ -6,11 +6,13 @@ import type { Story } from '../../core/insight/why/story.js'
 import { tellStory } from '../../core/insight/why/why.js'
 import type { Line } from '../../core/lines/line.js'
 import { dayOf, lookBackOf, shareOf, windowOf } from '../../core/lines/pacing.js'
+import { copyIdOf } from '../../core/media/media.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
 import { findEventFrom, findLastSeq, listEventsAbout } from '../../storage/events/events.js'
 import { findSentOn } from '../../storage/lines/days.js'
 import { findLineEver, listLineMembers } from '../../storage/lines/lines.js'
 import { findLineHealth } from '../../storage/lines/states.js'
+import { findMediaById } from '../../storage/media/media.js'
 import { type Attempt, listAttempts, listWireTimes } from '../../storage/messages/attempts.js'
 import { findHold } from '../../storage/messages/holds.js'
 import { findMessage, findMessagesById } from '../../storage/messages/messages.js'
@@ -79,7 +81,7 @@ interface Sources {
 
 async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
   const line = await findLineEver(ctx.db, message.lineId)
-  const [attempts, events, lineNow, queue, hold, inDoubt, phone, newestFirst] = await Promise.all([
+  const [attempts, events, lineNow, queue, hold, inDoubt, phone, copy, newestFirst] = await Promise.all([
     listAttempts(ctx.db, message.id),
     eventsAround(ctx, message),
     knownLine(ctx, message, line),
@@ -87,6 +89,7 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     findHold(ctx.db, { ...message, conversation: conversationOf(message) }),
     message.nextActionAt !== null && isInDoubt(ctx.db, message.id),
     simulatedPhone(ctx, message, line),
+    message.mediaUrl === '' ? undefined : findMediaById(ctx.db, copyIdOf(message.handle)),
     listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
   ])
   const deliveries = newestFirst.deliveries.toReversed()
@@ -100,6 +103,7 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     hold: hold ?? null,
     isInDoubt: inDoubt,
     phone,
+    copy: copy ?? null,
     isMediaUnchecked:
       message.isOutbound &&
       message.mediaUrl !== '' &&

@@ -37,6 +37,9 @@ export interface MediaDraft {
   discard(): Promise<void>
 }
 
+/** There is media with the id of a draft. */
+export class MediaExists extends Error {}
+
 /** How many bytes of media an account may store, and how many more. */
 export async function mediaRoom(ctx: Ctx, accountId: string): Promise<{ limit: number; room: number }> {
   const { media: limit } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
@@ -49,6 +52,7 @@ export async function takeMedia(
   accountId: string,
   source: MediaSource,
   incoming: FileStream,
+  id = ctx.newId(),
 ): Promise<MediaDraft> {
   // Inbound media is part of what the reserve of the disk is for.
   const full = source === 'upload' ? ctx.disk.refusal() : undefined
@@ -65,13 +69,13 @@ export async function takeMedia(
     ctx.failpoint('media.before_keep')
     const { extension } = classify(start, incoming.contentType, incoming.fileName)
     const createdAt = ctx.clock.now()
-    const media = { id: ctx.newId(), name, accountId, source, extension, size, createdAt }
+    const media = { id, name, accountId, source, extension, size, createdAt }
     return {
       media,
       digest,
       async keep(sql) {
         await requireAccount(sql, accountId)
-        await insertMedia(sql, media)
+        if (!(await insertMedia(sql, media))) throw new MediaExists()
         // Others may have stored media since this one began.
         if ((await findTotal(sql, accountId, 'media')) > limit) throw overBudget('media', limit)
         await blob.keep(sql)
@@ -132,16 +136,23 @@ export async function servedMedia(
   return expiresAt !== null && expiresAt <= ctx.clock.now() ? undefined : { ...media, expiresAt }
 }
 
+/** The media of ours that a URL names; undefined for a URL that leads elsewhere. */
+export async function ownMedia(ctx: Ctx, url: string): Promise<Media | undefined> {
+  const file = parseMediaUrl(ctx.publicUrl(), url)
+  if (!file) return undefined
+  const own = await servedMedia(ctx, file)
+  if (!own) throw new AppError('invalid', 'is no media we have')
+  return own
+}
+
 /** Opens a URL that a user chose. Our own media is read from storage: our public URL may be unreachable from here. */
 export async function openUrl(
   ctx: Ctx,
   url: string,
   limits: Limits,
 ): Promise<RemoteFile & { fileName: string; own?: Media }> {
-  const file = parseMediaUrl(ctx.publicUrl(), url)
-  if (file) {
-    const own = await servedMedia(ctx, file)
-    if (!own) throw new AppError('invalid', 'is no media we have')
+  const own = await ownMedia(ctx, url)
+  if (own) {
     if (own.size > limits.maxBytes)
       throw new AppError('invalid', `is larger than ${Math.floor(limits.maxBytes / 1_000_000)} MB`)
     const body = ctx.blobs.read(own.name, 0, own.size)

@@ -123,8 +123,8 @@ async function besides(
 }
 
 /** The message's service, or a lesser one if the carrier knows that only that one reaches the recipient. */
-function chooseService(
-  on: DispatchLine,
+export function chooseService(
+  on: Pick<DispatchLine, 'services'>,
   message: Message,
   reachable: readonly Service[] | undefined,
 ): Service {

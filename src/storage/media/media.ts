@@ -9,13 +9,24 @@ const MEDIA = table<Media>()('media', {
   number: 'size createdAt',
 })
 
-export async function insertMedia(sql: Sql, media: Media): Promise<void> {
-  await MEDIA.insert(sql, media)
+/** Returns false if there is media with this id. */
+export async function insertMedia(sql: Sql, media: Media): Promise<boolean> {
+  if (!(await MEDIA.insert(sql, media, {}, 'on conflict (id) do nothing'))) return false
   await addToTotals(sql, 'media', new Map([[media.accountId, media.size]]))
+  return true
 }
 
 export function findMedia(sql: Sql, name: string): Promise<Media | undefined> {
   return MEDIA.find(sql, 'name = $1', [name])
+}
+
+export function findMediaById(sql: Reads, id: string): Promise<Media | undefined> {
+  return MEDIA.find(sql, 'id = $1', [id])
+}
+
+export function listMediaNames(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const list = sql.inList(1, ids)
+  return listValues(sql, `select name from media where id ${list.sql}`, [list.param])
 }
 
 /** Names of expired media, oldest first. */

@@ -15,12 +15,7 @@ import { type Claim, claim } from '../../services/messages/claim.js'
 import { type DispatchLine, dailyLimitOf, LeaseLost } from '../../services/messages/dispatch-line.js'
 import { createInboundDoor } from '../../services/messages/inbound/inbound.js'
 import { createNews } from '../../services/messages/news.js'
-import {
-  attemptRef,
-  findUnresolved,
-  recordEvidence,
-  recoverOpenAttempts,
-} from '../../services/messages/outcomes.js'
+import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../../services/messages/outcomes.js'
 import { recordRead, rematchParked } from '../../services/messages/receipts.js'
 import type { Lease } from '../../storage/lines/leases.js'
 import { listLineMembers } from '../../storage/lines/lines.js'
@@ -29,13 +24,14 @@ import { findMessagesById } from '../../storage/messages/messages.js'
 import { correctWaits, listQueue, listQueueOf, type QueueRow } from '../../storage/messages/queue.js'
 import { startChores } from './chores.js'
 import { connect } from './connect.js'
+import { createFitting } from './fitting.js'
 import { lazily } from './lazily.js'
 import { createLoopBreaker } from './loop-breaker.js'
 import { createLineQueue, type Entry, type Gap } from './queue.js'
 import { reachOf } from './reach.js'
 import { createStateKeeper } from './state.js'
 import { readWaiting } from './waiting.js'
-import { wire } from './wire.js'
+import { lookUp, wire } from './wire.js'
 
 export interface Runner extends DrivenLine {
   lease: Lease
@@ -60,7 +56,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   ctx.metrics.watchDriver(line.driver)
   const capabilities = driver.capabilities(line.config)
   const daily = await dailyLimitOf(ctx, line)
-  const { services, groupMms = false } = capabilities
+  const { services, groupMms = false, mediaLimits } = capabilities
   const on: DispatchLine = { line, services, groupMms, lease, daily, unsent: new Map() }
   await recoverOpenAttempts(ctx, on)
 
@@ -79,6 +75,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     failed: (error) => error instanceof LeaseLost,
   })
   const wake = dispatch.ask
+  const fitting = mediaLimits && createFitting(ctx, on, mediaLimits, wake)
   const health = createStateKeeper(ctx, line, lease, wake)
   const overlap = ctx.db.engine === 'postgres' ? ID_OVERLAP : 0
   let unread = true
@@ -149,10 +146,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     return inFlight.size < MAX_IN_FLIGHT ? pace.nextAt(now) : undefined
   }
 
-  /**
-   * Sends entries, or looks up the ones whose last attempt has an unknown outcome. `seen` is what the table said about
-   * entries just now.
-   */
+  /** Sends entries, or looks up those whose last attempt is in doubt. `seen` is what the table said just now. */
   async function start(entries: Entry[], seen: readonly QueueRow[]) {
     const left = new Map(entries.map((entry) => [entry.id, entry]))
     const takeOut = (id: number) => {
@@ -171,12 +165,18 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         const attempt = await findUnresolved(ctx, message)
         const isDayOver = daily !== null && !daily.hasRoom(now, message.accountId, due)
         const heldUntil = breaker.holds(left.get(message.id)!) ?? (isDayOver ? daily.nextAt(now) : undefined)
-        if (attempt) void ask(takeOut(message.id), attempt)
+        if (attempt) void conclude(takeOut(message.id), () => resolve(attempt))
         else if (heldUntil !== undefined) void conclude(takeOut(message.id), async () => heldUntil)
         else due.push(message)
       }
       if (line.blockedAt !== null && (await endIfBlocked(ctx, line, due))) due.length = 0
-      for (const one of await claim(ctx, on, due, await reachOf(connection, on.services, due))) {
+      const reach = await reachOf(connection, on.services, due)
+      const ready = fitting?.ready(due, reach, ({ id }) => {
+        inFlight.delete(id)
+        const entry = takeOut(id)
+        return () => queue.putBack([entry])
+      })
+      for (const one of await claim(ctx, on, ready ?? due, reach)) {
         pace.take(now)
         void send(takeOut(one.message.id), one)
       }
@@ -195,8 +195,9 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   async function send(entry: Entry, claimed: Claim) {
     const startedAt = ctx.clock.now()
-    breaker.said(claimed.message)
-    const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)
+    const { message, outbound } = claimed
+    breaker.said(message)
+    const result = await wire(ctx, connection, outbound, fitting?.take(message.id), driver.sendTimeoutMs)
     ctx.failpoint('dispatch.after_wire')
     const answeredAt = ctx.clock.now()
     wireSeconds().observe((answeredAt - startedAt) / 1000)
@@ -204,14 +205,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     ctx.traces?.attempted(claimed, result, line.driver, { from: startedAt, to: answeredAt })
   }
 
-  async function ask(entry: Entry, attempt: Attempt) {
-    await conclude(entry, () => resolve(attempt))
-  }
-
   async function resolve(attempt: Attempt): Promise<number | null> {
-    const evidence = connection.lookup
-      ? await connection.lookup(await attemptRef(ctx, attempt)).catch(() => ({ found: undefined }))
-      : { found: undefined }
+    const evidence = await lookUp(ctx, connection, attempt)
     return inTurn(() => recordEvidence(ctx, on, attempt, evidence))
   }
 

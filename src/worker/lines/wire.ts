@@ -1,15 +1,23 @@
 import { storable } from '../../base/storable.js'
-import type { SendResult } from '../../core/messages/outcome.js'
+import type { Evidence, SendResult } from '../../core/messages/outcome.js'
 import type { Connection, Outbound } from '../../drivers/contract.js'
 import type { Ctx } from '../../services/ctx.js'
+import type { Fit } from '../../services/media/fit.js'
+import { attemptRef } from '../../services/messages/outcomes.js'
+import type { Attempt } from '../../storage/messages/attempts.js'
 
-/** Sends through a driver. If the driver throws or never answers, the outcome is unknown. */
-export function wire(
+/**
+ * Sends through a driver, with the media that fits. If the driver throws or never answers, the outcome is unknown.
+ */
+export async function wire(
   ctx: Ctx,
   connection: Connection,
-  message: Outbound,
+  outbound: Outbound,
+  fit: Fit | undefined,
   sendTimeoutMs = 0,
 ): Promise<SendResult> {
+  if (fit && 'result' in fit) return fit.result
+  const message = fit ? { ...outbound, ...fit } : outbound
   const wireTimeoutMs = Math.max(ctx.config.wireTimeoutMs, sendTimeoutMs)
   return new Promise((resolve) => {
     const cancel = ctx.clock.after(wireTimeoutMs, () =>
@@ -30,6 +38,12 @@ export function wire(
       },
     )
   })
+}
+
+/** Asks the carrier about an attempt. A driver that cannot ask or fails knows nothing. */
+export async function lookUp(ctx: Ctx, connection: Connection, attempt: Attempt): Promise<Evidence> {
+  if (!connection.lookup) return { found: undefined }
+  return connection.lookup(await attemptRef(ctx, attempt)).catch(() => ({ found: undefined }))
 }
 
 function isResult(result: SendResult | undefined): boolean {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { formOf, upload } from '../../media/support.js'
 import { ANNA, createTelnyxWorld, NUMBER, type TelnyxWorld } from '../../support/drivers/telnyx-world.js'
+import { PNG, pattern } from '../../support/files.js'
 import { ENGINES, type Json } from '../../support/world.js'
 
 const SEND = 'POST /messages'
@@ -202,11 +204,18 @@ describe.each(ENGINES)('messages out through Telnyx on %s', (engine) => {
   })
 
   it('sends files by their address', async () => {
-    const media = 'https://files.example.com/cat.jpg'
+    const media = (await upload(on.world, formOf(PNG))).body.media_url
     const handle = await on.send('look', { media_url: media })
     await called()
     expect(await on.status(handle)).toBe('SENT')
     expect(on.peer.sent()[0]).toMatchObject({ media: [{ url: media }] })
+  })
+
+  it('takes files of 1 MB', async () => {
+    const paper = formOf(Buffer.concat([Buffer.from('%PDF-1.4 '), pattern(1_000_000)]), 'a.pdf')
+    const handle = await on.send('paper', { media_url: (await upload(on.world, paper)).body.media_url })
+    expect((await on.world.record(handle)).error_detail).toContain('at most 1 MB of it')
+    expect(on.peer.sent()).toEqual([])
   })
 
   it('goes on asking about its messages after a restart', async () => {

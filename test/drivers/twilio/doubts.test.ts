@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { formOf, upload } from '../../media/support.js'
 import { ANNA, createTwilioWorld, NUMBER, type TwilioWorld } from '../../support/drivers/twilio-world.js'
+import { PNG } from '../../support/files.js'
 import { ENGINES } from '../../support/world.js'
 
 const SEND = 'POST Messages'
@@ -43,7 +45,8 @@ describe.each(ENGINES)('a send through Twilio without an answer on %s', (engine)
 
   it('is found with its file, which Twilio has not fetched yet', async () => {
     on.peer.become('queued')
-    const handle = await takenInDoubt('picture', { media_url: 'https://files.example.com/cat.jpg' })
+    const { media_url } = (await upload(on.world, formOf(PNG))).body
+    const handle = await takenInDoubt('picture', { media_url })
     await on.pass(MINUTE)
     expect([await on.status(handle), on.texts()]).toEqual(['ACCEPTED', ['picture']])
   })

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { formOf, upload } from '../../media/support.js'
 import { ANNA, createTwilioWorld, NUMBER, type TwilioWorld } from '../../support/drivers/twilio-world.js'
+import { PNG, pattern } from '../../support/files.js'
 import { ENGINES, type Json } from '../../support/world.js'
 
 const SEND = 'POST Messages'
@@ -163,11 +165,22 @@ describe.each(ENGINES)('messages out through Twilio on %s', (engine) => {
   it('sends files by their address, and through a Messaging Service', async () => {
     await change({ messaging_service_sid: on.peer.service, validity_s: 600 })
     await on.pass(MINUTE)
-    const media = 'https://files.example.com/cat.jpg'
+    const media = (await upload(on.world, formOf(PNG))).body.media_url
     const handle = await on.send('look', { media_url: media })
     await on.peer.webhooks.called()
     expect(await on.status(handle)).toBe('SENT')
     expect(on.peer.sent()[0]).toMatchObject({ mediaUrls: [media], service: on.peer.service, from: NUMBER })
+  })
+
+  it('takes pictures of 5 MB and other files of 500 KB', async () => {
+    const picture = formOf(Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), pattern(4_900_000)]), 'a.jpg')
+    const media = (await upload(on.world, picture)).body.media_url
+    await on.send('large', { media_url: media })
+    expect(on.peer.sent()[0]!.mediaUrls).toEqual([media])
+    const paper = formOf(Buffer.concat([Buffer.from('%PDF-1.4 '), pattern(600_000)]), 'a.pdf')
+    const handle = await on.send('paper', { media_url: (await upload(on.world, paper)).body.media_url })
+    expect((await on.world.record(handle)).error_detail).toContain('at most 500 KB of it')
+    expect(on.peer.sent()).toHaveLength(1)
   })
 
   it('goes on asking about its messages after a restart', async () => {

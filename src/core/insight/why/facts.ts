@@ -19,6 +19,8 @@ export interface MessageFacts {
   phone: { power: boolean } | null
   /** Whether the message has media that its simulated line did not fetch. */
   isMediaUnchecked: boolean
+  /** The smaller copy that was made of its media for the carrier. */
+  copy: { size: number; extension: string } | null
   /** Oldest first. */
   deliveries: readonly DeliveryFacts[]
 }

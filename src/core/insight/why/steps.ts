@@ -1,5 +1,6 @@
 import { formatTime } from '../../../base/time.js'
 import type { MessageState } from '../../events/event.js'
+import { MEDIA_FAULT } from '../../media/limits.js'
 import type { Message } from '../../messages/message.js'
 import type { AttemptFacts, MessageFacts } from './facts.js'
 import type { Step } from './story.js'
@@ -70,7 +71,7 @@ function outcomeOf(attempt: AttemptFacts): string {
     case 'accepted':
       return wasOpen ? `the answer was lost${words}, but the carrier has it` : 'the carrier accepted it'
     case 'refused':
-      return `the carrier refused it${words}`
+      return attempt.code === MEDIA_FAULT ? `it was not sent${words}` : `the carrier refused it${words}`
     case 'never_left':
       return `it did not reach the carrier${words}`
     case 'unknown':

@@ -52,6 +52,7 @@ export const VERDICTS = [
   'opted_out',
   'canceled',
   'refused',
+  'media_refused',
   'unreachable',
   'not_imessage',
   'undelivered',

@@ -1,3 +1,5 @@
+import { kindOf } from '../../media/file-kind.js'
+import { sizeWords } from '../../media/limits.js'
 import { OUTCOME_UNKNOWN, type Service } from '../../messages/message.js'
 import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
@@ -42,11 +44,17 @@ function received({ message, deliveries }: MessageFacts): Conclusion {
 }
 
 /** A simulated line may not fetch media, so a dead link does not stop its message. */
-function aboutMedia({ isMediaUnchecked }: MessageFacts, told: Conclusion): Conclusion {
-  if (!isMediaUnchecked) return told
-  const sentence =
-    'The link in media_url was not checked, because this line is simulated. The line setting media: checked makes the line fetch it.'
-  return { ...told, sentences: [...told.sentences, sentence] }
+function aboutMedia({ isMediaUnchecked, copy }: MessageFacts, told: Conclusion): Conclusion {
+  const sentences = [...told.sentences]
+  if (isMediaUnchecked)
+    sentences.push(
+      'The link in media_url was not checked, because this line is simulated. The line setting media: checked makes the line fetch it.',
+    )
+  if (copy)
+    sentences.push(
+      `The picture was larger than the carrier takes, so it got a smaller copy (${sizeWords(copy.size)}, ${kindOf(copy.extension).type}).`,
+    )
+  return { ...told, sentences }
 }
 
 /** The better service that did not reach the recipient. */
@@ -97,7 +105,8 @@ function sent(facts: MessageFacts): Conclusion {
 function failed({ message, attempts, line }: MessageFacts): Conclusion {
   const { error } = message
   const last = attempts.at(-1)
-  const words = error?.detail ? [`The carrier answered: ${error.detail.replace(/\.$/, '')}.`] : []
+  const said = error?.detail?.replace(/\.$/, '')
+  const words = said ? [error?.reason === 'media' ? `${said}.` : `The carrier answered: ${said}.`] : []
   const became = (verdict: VerdictCode, sentence: string, nextStep: string): Conclusion => ({
     verdict,
     sentences: [sentence, ...words],
@@ -123,6 +132,12 @@ function failed({ message, attempts, line }: MessageFacts): Conclusion {
             'The carrier refused the message. Trunkline does not retry it.',
             "Read the carrier's answer, correct the message or the number, and send a new message.",
           )
+    case 'media':
+      return became(
+        'media_refused',
+        'The media could not be sent, so nothing of the message was sent.',
+        'Send a file that the line takes, in a new message.',
+      )
     case 'line_unreachable':
       return became(
         'unreachable',

@@ -72,6 +72,7 @@ const facts = (fields: Partial<MessageFacts> = {}): MessageFacts => ({
   isInDoubt: false,
   phone: null,
   isMediaUnchecked: false,
+  copy: null,
   deliveries: [],
   ...fields,
 })

@@ -1,3 +1,4 @@
+import { AppError } from '../../../core/errors.js'
 /** The address is blocked. Users see it as unreachable. */
 export class BlockedAddress extends Error {}
 
@@ -51,4 +52,11 @@ function isProtocol(code: string, message: string): boolean {
       code,
     ) || /^bad (response|upgrade)$/.test(message)
   )
+}
+
+/** A file could not be fetched, but another try may succeed. */
+export class NotFetched extends AppError {
+  constructor(message: string) {
+    super('invalid', message)
+  }
 }

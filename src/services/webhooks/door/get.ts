@@ -2,6 +2,7 @@ import { request } from 'undici'
 import { parseUrl } from '../../../base/parse-url.js'
 import { AppError } from '../../../core/errors.js'
 import { urlFault } from '../../../core/url.js'
+import { NotFetched } from './failure.js'
 import { type Guards, guardedAgent } from './guard.js'
 
 export interface Limits {
@@ -78,7 +79,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
         url = next.href
         continue
       }
-      if (statusCode !== 200) throw reject(invalidUrl(`answered ${statusCode} instead of the file`))
+      if (statusCode !== 200) throw reject(noFile(statusCode))
       // A few compressed bytes can expand to any size.
       if ((headers['content-encoding'] ?? 'identity') !== 'identity')
         throw reject(invalidUrl('answered with a compressed body'))
@@ -113,7 +114,12 @@ async function* bounded(
 
 /** One text for blocked and unreachable addresses: a difference would reveal what is in our network. */
 function unreachable(): AppError {
-  return new AppError('invalid', 'could not be fetched: the address cannot be reached or is not allowed')
+  return new NotFetched('could not be fetched: the address cannot be reached or is not allowed')
+}
+
+function noFile(status: number): AppError {
+  const words = `answered ${status} instead of the file`
+  return status >= 500 || status === 429 || status === 408 ? new NotFetched(words) : invalidUrl(words)
 }
 
 function invalidUrl(what: string): AppError {
