@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { importModule } from '../../src/base/import.js'
 import { TEXT_ONLY } from '../../src/core/lines/line.js'
 import { fitMedia } from '../../src/services/media/fit.js'
 import { sweepMedia } from '../../src/services/media/retention.js'
@@ -14,14 +15,14 @@ const LIMITS = { 'image/jpeg': MB, 'image/gif': MB / 2, 'video/mp4': MB, 'image/
 const DAY_MS = 86_400_000
 const MOVIE = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom'), pattern(2 * MB)])
 
-const sharp = await import('sharp').then(
-  ({ default: library }) => library,
+const sharp: Json = await importModule<{ default: Json }>('sharp').then(
+  (library) => library.default,
   () => undefined,
 )
 if (!sharp) console.warn('the optional package sharp is not installed: images are not made smaller here')
 
 /** A photo of several megabytes. */
-const photo = await sharp?.({
+const photo: Buffer | undefined = await sharp?.({
   create: {
     width: 3000,
     height: 2000,
@@ -190,7 +191,7 @@ describe.each(ENGINES)('media for a carrier with limits, on %s', (engine) => {
       const { type, body } = await copyOf(mediaUrl)
       expect(type).toBe('image/jpeg')
       expect(body.length).toBeLessThan(MB)
-      expect((await sharp!(body).metadata()).width).toBeGreaterThan(1200)
+      expect((await sharp(body).metadata()).width).toBeGreaterThan(1200)
       expect((await world.record(handle)).media_url).toBe(at('photo.jpg'))
       expect((await why(handle)).summary).toMatch(/got a smaller copy \(\d+ KB, image\/jpeg\)/)
     })
@@ -240,7 +241,7 @@ describe.each(ENGINES)('media for a carrier with limits, on %s', (engine) => {
     })
 
     it('refuses a picture that would decode to an enormous one', async () => {
-      const bomb = sharp!({
+      const bomb = sharp({
         create: { width: 9000, height: 9000, channels: 3, background: '#888' },
         limitInputPixels: false,
       })
@@ -262,7 +263,7 @@ describe.each(ENGINES)('media for a carrier with limits, on %s', (engine) => {
     it('keeps the motion of an animation', async () => {
       const frames = await Promise.all(
         [1, 2, 3, 4, 5, 6, 7, 8].map(() =>
-          sharp!({
+          sharp({
             create: {
               width: 300,
               height: 300,
@@ -275,7 +276,7 @@ describe.each(ENGINES)('media for a carrier with limits, on %s', (engine) => {
             .toBuffer(),
         ),
       )
-      const moving = await sharp!(frames, { join: { animated: true } })
+      const moving = await sharp(frames, { join: { animated: true } })
         .gif({ effort: 1 })
         .toBuffer()
       expect(moving.length).toBeGreaterThan(MB / 2)
@@ -284,7 +285,7 @@ describe.each(ENGINES)('media for a carrier with limits, on %s', (engine) => {
       const { type, body } = await copyOf(puppet.sent[0]!.mediaUrl)
       expect(type).toBe('image/gif')
       expect(body.length).toBeLessThan(MB / 2)
-      expect((await sharp!(body).metadata()).pages).toBe(8)
+      expect((await sharp(body).metadata()).pages).toBe(8)
     })
   })
 })

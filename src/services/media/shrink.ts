@@ -5,7 +5,23 @@ import { type ImageType, imageType } from '../../core/media/file-kind.js'
 import { imageSize } from '../../core/media/image-size.js'
 import { largestOf, type MediaLimits } from '../../core/media/limits.js'
 
-export type SharpModule = typeof import('sharp').default
+/** The part of sharp that is used. Its own types are there only if the optional package is installed. */
+export interface SharpModule {
+  (input: Buffer, options: { limitInputPixels: number; sequentialRead: boolean; animated?: boolean }): Picture
+  concurrency(threads: number): unknown
+  cache(isOn: boolean): unknown
+}
+
+interface Picture {
+  metadata(): Promise<{ width: number; pages?: number }>
+  timeout(limit: { seconds: number }): Picture
+  autoOrient(): Picture
+  resize(box: { width: number; height: number; fit: 'inside'; withoutEnlargement: boolean }): Picture
+  flatten(options: { background: string }): Picture
+  jpeg(options: { quality: number }): Picture
+  gif(options: { effort: number; dither: number }): Picture
+  toBuffer(): Promise<Buffer>
+}
 
 /** Makes images smaller. Throws an AppError without the field's name if an image cannot be made small enough. */
 export type Shrink = (accountId: string, image: Buffer, limits: MediaLimits) => Promise<Buffer>
