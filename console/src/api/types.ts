@@ -17,6 +17,7 @@ export type RequestDetails = Answers['GET /v3/requests/{id}']
 export type BudgetUse = Answers['GET /v3/usage']['data'][number]
 export type UsageDay = Answers['GET /v3/usage/days']['data'][number]
 export type Hold = Answers['GET /admin/conversations/held']['data'][number]
+export type Pool = Answers['GET /admin/pools']['data'][number]
 export type Driver = Answers['GET /admin/drivers']['data'][number] & { settings: SettingsSchema }
 export type LineTest = Answers['POST /admin/lines/test']
 export type LineSettings = Answers['GET /admin/lines/{id}']

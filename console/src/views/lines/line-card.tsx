@@ -9,12 +9,14 @@ import { PairButton } from './phones/pair-button'
 
 interface Props {
   line: Line
+  /** Name of the sender pool that the line is in. */
+  pool: string | undefined
   isAdmin: boolean
   /** Makes a code for a phone of the line. */
   onPair: () => void
 }
 
-export function LineCard({ line, isAdmin, onPair }: Props) {
+export function LineCard({ line, pool, isAdmin, onPair }: Props) {
   const [open, setOpen] = useState<'settings' | 'forwarding'>()
   const { queue, today, pace, sent_last_second: sent } = line
   return (
@@ -67,7 +69,10 @@ export function LineCard({ line, isAdmin, onPair }: Props) {
         <span className="faint small grow">{line.features.join(' · ').replaceAll('_', ' ')}</span>
       </div>
       <footer className="row wrap">
-        <span className="muted small grow">{forwardingText(line)}</span>
+        <span className="muted small grow">
+          {pool && `In the pool ${pool} · `}
+          {forwardingText(line)}
+        </span>
         {line.kind === 'dedicated' && (
           <Button size="small" icon="calls" onClick={() => setOpen('forwarding')}>
             Call forwarding

@@ -11,12 +11,14 @@ import { AddPhone } from './phones/add-phone'
 import { useCodes } from './phones/data'
 import { PairedPhones } from './phones/paired-phones'
 import { PairingDialog } from './phones/pairing-dialog'
+import { Pools, usePools } from './pools'
 
 export default function LinesView() {
   const query = useLines()
   const isAdmin = useIsAdmin()
   const [adding, setAdding] = useState<'line' | 'phone'>()
   const codes = useCodes()
+  const pools = usePools(isAdmin).data ?? []
   const close = () => setAdding(undefined)
   return (
     <Loaded query={query}>
@@ -41,11 +43,19 @@ export default function LinesView() {
             <ul className="lines">
               {lines.map((line) => (
                 <li key={line.line_id}>
-                  <LineCard line={line} isAdmin={isAdmin} onPair={() => codes.pair(line.line_id)} />
+                  <LineCard
+                    line={line}
+                    pool={
+                      pools.find((pool) => pool.lines.some(({ line_id }) => line_id === line.line_id))?.name
+                    }
+                    isAdmin={isAdmin}
+                    onPair={() => codes.pair(line.line_id)}
+                  />
                 </li>
               ))}
             </ul>
           )}
+          {isAdmin && <Pools />}
           {isAdmin && <PairedPhones onRenew={codes.renew} />}
           {isAdmin && <HeldConversations />}
           {adding === 'line' && <AddLine onClose={close} />}
