@@ -1,3 +1,4 @@
+import type { Service } from '../messages/message.js'
 import type { Receipt } from '../messages/outcome.js'
 
 /** A carrier's word about a message of ours. */
@@ -8,6 +9,8 @@ export interface Progress {
   detail?: string
   /** The carrier will say nothing more, although the status could change. */
   isLast?: boolean
+  /** The service used, if the carrier names it. */
+  service?: Service
 }
 
 export function isFinal({ status, isLast = false }: Progress): boolean {

@@ -6,6 +6,7 @@ import { receiptOf } from '../../core/lines/progress.js'
 import type { Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { type Arrivals, arrivalOf } from './arrivals.js'
+import type { TelnyxSettings } from './settings.js'
 import { idOf, phoneOf, progressIn, timeOf } from './statuses.js'
 import { isCallEvent } from './voice/calls.js'
 
@@ -13,6 +14,8 @@ import { isCallEvent } from './voice/calls.js'
 export type TakeEvent = (event: unknown) => Promise<void>
 
 const REF = 'ref'
+/** Names a typing indicator or read mark, of which no report is of use. */
+const MARK = 'mark'
 const RECIPIENTS = 'recipients'
 
 /** Where Telnyx reports about a send: the ref finds the send even if the answer to it was lost. */
@@ -20,6 +23,14 @@ export function reportUrl(base: string, { ref, group }: Pick<Outbound, 'ref' | '
   const query = new URLSearchParams({ [REF]: ref })
   if (group) query.set(RECIPIENTS, String(group.members.length))
   return base && `${base}?${query}`
+}
+
+export function markUrl(base: string): string {
+  return base && `${base}?${MARK}=1`
+}
+
+function isMark(webhookUrl: unknown): boolean {
+  return parseUrl(textOf(webhookUrl))?.searchParams.has(MARK) ?? false
 }
 
 export function refIn(webhookUrl: unknown): string | undefined {
@@ -37,19 +48,26 @@ type Host = Pick<DriverHost, 'receipt' | 'read' | 'clock' | 'log'>
  * names, and an event that is not known is not an error.
  */
 export function createEvents(
-  line: Pick<Line, 'number'>,
+  line: Pick<Line, 'number' | 'config'>,
   host: Host,
   arrivals: Arrivals,
   following: Following,
   takeCall: TakeEvent,
 ): TakeEvent {
+  const { rcs_agent_id: agentId } = line.config as Partial<TelnyxSettings>
+  /** The number of a sender or recipient; that of the line for its RCS agent. */
+  const addressOf = (value: unknown) => {
+    const isAgent = agentId !== undefined && fieldsOf(value).agent_id === agentId
+    return isAgent ? line.number : phoneOf(value)
+  }
+
   async function takeStatus(event: unknown): Promise<void> {
     const { event_type: type, occurred_at: occurredAt, payload: given } = fieldsOf(event)
     const payload = fieldsOf(given)
     const id = idOf(payload.id)
     const recipients = recipientsIn(payload.webhook_url)
     const progress = progressIn(payload, recipients)
-    if (!id || !progress || phoneOf(payload.from) !== line.number) return
+    if (!id || !progress || addressOf(payload.from) !== line.number || isMark(payload.webhook_url)) return
     const at = timeOf(occurredAt, host.clock.now())
     const ref = refIn(payload.webhook_url)
     const { providerId, ...rest } = receiptOf(id, progress, at)
@@ -69,7 +87,7 @@ export function createEvents(
     const { direction } = fieldsOf(payload)
     if (direction === 'outbound') return takeStatus(event)
     if (direction !== 'inbound' && type !== 'message.received') return
-    const arrival = arrivalOf(fieldsOf(payload), host.clock.now())
+    const arrival = arrivalOf(fieldsOf(payload), host.clock.now(), addressOf)
     if (!arrival) return host.log.warn({}, 'Telnyx brought a message that cannot be read')
     await arrivals.take(arrival)
   }

@@ -13,6 +13,7 @@ import {
   profileIn,
   WEBHOOK_VERSION,
 } from './profile.js'
+import { type Agent, agentFindings, readAgent } from './rcs/agent.js'
 import { readVoice, type VoiceSettings } from './voice/application.js'
 import { callsOf } from './voice/examine.js'
 
@@ -20,6 +21,7 @@ export interface Examined {
   found: Observation[]
   profile?: MessagingProfile
   voice?: VoiceSettings | undefined
+  agent?: Agent | undefined
 }
 
 /** Looks at the number and its profile without changing anything. `callbackUrl` is empty before the line exists. */
@@ -42,7 +44,11 @@ export async function examine(api: Api, line: Pick<Line, 'number'>, callbackUrl 
     const examined = await profileOf(api, number, callbackUrl)
     const voice = api.settings.voice === false ? undefined : await readVoice(api, line.number)
     found.push(...abilitiesOf(number, api), ...examined.found, ...callsOf(api, voice, callbackUrl))
-    return { ...examined, voice, found }
+    const { rcs_agent_id: agentId } = api.settings
+    if (agentId === undefined) return { ...examined, voice, found }
+    const agent = await readAgent(api, agentId)
+    found.push(...agentFindings(api, agent, callbackUrl))
+    return { ...examined, voice, agent, found }
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     const what = `Telnyx does not answer: ${error.message}`

@@ -22,13 +22,19 @@ type Host = Pick<DriverHost, 'knownSends' | 'openSends' | 'clock' | 'log'>
  * not there counts as never sent only after the line's settle time.
  */
 export function createLookup(api: Api, line: Pick<Line, 'number' | 'settleMs'>, host: Host) {
+  const agentId = api.settings.rcs_agent_id
+
+  /** The agent sends by RCS, and the number what RCS does not reach. */
+  const sendersOf = ({ service, group }: AttemptRef) =>
+    service === 'RCS' && !group && agentId !== undefined ? [agentId, line.number] : [line.number]
   return async (attempt: AttemptRef): Promise<Evidence> => {
     const now = host.clock.now()
     const left = attempt.unknownSince + line.settleMs - now
     const pause = Math.min(MOST_MS, Math.max(LEAST_MS, now - attempt.unknownSince))
     const again: Evidence = { found: undefined, againMs: left > 0 ? Math.min(pause, left) : pause }
     try {
-      const id = (await idInLog(api, attempt.ref)) ?? (await idInRecords(api, line.number, attempt, host))
+      const id =
+        (await idInLog(api, attempt.ref)) ?? (await idInRecords(api, sendersOf(attempt), attempt, host))
       if (id === 'unclear') return left > 0 ? again : { found: undefined }
       if (id === undefined) return left > 0 ? again : { found: false }
       const status = progressIn(fieldsOf(await dataOf(api, `/messages/${id}`)))?.status ?? 'ACCEPTED'
@@ -55,11 +61,11 @@ async function idInLog(api: Api, ref: string): Promise<string | undefined> {
  */
 async function idInRecords(
   api: Api,
-  from: string,
+  senders: readonly string[],
   attempt: AttemptRef,
   host: Host,
 ): Promise<string | 'unclear' | undefined> {
-  const records = await recordsOf(api, from, attempt, host.clock.now())
+  const records = await recordsOf(api, senders, attempt, host.clock.now())
   const own = records.find((one) => refIn(one.delivery_status_webhook_url) === attempt.ref)
   if (own) return idOf(own.uuid)
   const ids = records.flatMap((one) => (refIn(one.delivery_status_webhook_url) ? [] : (idOf(one.uuid) ?? [])))
@@ -67,8 +73,9 @@ async function idInRecords(
   const alike: string[] = []
   for (const id of ids) {
     if (claimed.has(id)) continue
-    const { text } = fieldsOf(await dataOf(api, `/messages/${id}`))
-    if (textOf(text) === attempt.content) alike.push(id)
+    const { text, body } = fieldsOf(await dataOf(api, `/messages/${id}`))
+    const { text: byRcs } = fieldsOf(fieldsOf(body).content_message)
+    if ((textOf(text) || textOf(byRcs)) === attempt.content) alike.push(id)
   }
   if (alike.length === 0) return undefined
   return alike.length > 1 || attempt.handle === '' || hasTwin(await host.openSends(), attempt, 2 * SKEW_MS)
@@ -78,7 +85,7 @@ async function idInRecords(
 
 async function recordsOf(
   api: Api,
-  from: string,
+  senders: readonly string[],
   { to: person, group, wireAt }: AttemptRef,
   now: number,
 ): Promise<Fields[]> {
@@ -87,19 +94,20 @@ async function recordsOf(
   const found = new Map<string, Fields>()
   const days = Math.ceil(Math.max(0, now - wireAt) / DAY_MS) + 1
   // Telnyx does not document whether the last days include today.
-  for (const range of ['today', `last_${days}_days`]) {
-    const query = new URLSearchParams({
-      'filter[record_type]': 'messaging',
-      'filter[cld]': to,
-      'filter[cli]': from,
-      'filter[date_range]': range,
-      sort: '-created_at',
-    })
-    for (const row of (await rowsOf(api, '/detail_records', query)).map(fieldsOf)) {
-      const isRecent = Date.parse(textOf(row.created_at)) >= wireAt - SKEW_MS
-      if (isRecent && row.direction === 'outbound' && row.cld === to && row.cli === from)
-        found.set(textOf(row.uuid), row)
+  for (const range of ['today', `last_${days}_days`])
+    for (const from of senders) {
+      const query = new URLSearchParams({
+        'filter[record_type]': 'messaging',
+        'filter[cld]': to,
+        'filter[cli]': from,
+        'filter[date_range]': range,
+        sort: '-created_at',
+      })
+      for (const row of (await rowsOf(api, '/detail_records', query)).map(fieldsOf)) {
+        const isRecent = Date.parse(textOf(row.created_at)) >= wireAt - SKEW_MS
+        if (isRecent && row.direction === 'outbound' && row.cld === to && row.cli === from)
+          found.set(textOf(row.uuid), row)
+      }
     }
-  }
   return [...found.values()]
 }

@@ -23,11 +23,14 @@ export async function send(
     ...(mediaUrl ? { media_urls: [mediaUrl] } : {}),
     ...(webhookUrl ? { webhook_url: webhookUrl, use_profile_webhooks: false } : {}),
   }
+  const result = await submit(api, group ? '/messages/group_mms' : '/messages', ref, body)
+  return group && result.outcome === 'accepted' ? { ...result, service: 'SMS' } : result
+}
+
+export async function submit(api: Api, path: string, ref: string, body: object): Promise<SendResult> {
   try {
     // Telnyx does not promise to heed the key here, so nothing relies on it.
-    const path = group ? '/messages/group_mms' : '/messages'
-    const result = resultOf(await api.post(path, body, { 'idempotency-key': ref }))
-    return group && result.outcome === 'accepted' ? { ...result, service: 'SMS' } : result
+    return resultOf(await api.post(path, body, { 'idempotency-key': ref }))
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     return error.left

@@ -34,6 +34,14 @@ export const TelnyxSettings = Type.Object({
       description: 'Send files as MMS; default true. Turn it off for a number without MMS',
     }),
   ),
+  rcs_agent_id: Type.Optional(
+    Type.String({
+      title: 'RCS agent',
+      pattern: '^[A-Za-z0-9_.-]{1,100}$',
+      description:
+        'RCS agent of the account that sends for this line. Messages then go by RCS to phones that have it, and as SMS or MMS to all others',
+    }),
+  ),
   poll_ms: Type.Optional(
     Type.Integer({
       minimum: 1000,
@@ -70,6 +78,8 @@ export type TelnyxSettings = Static<typeof TelnyxSettings>
 /** Telnyx refuses an MMS of 1 MB or more. */
 const MMS_LIMITS = { '*': 1_000_000 }
 
-export function capabilitiesOf({ mms = true }: Partial<TelnyxSettings>): Capabilities {
-  return { ...TEXT_ONLY, media: mms, groups: mms, mediaLimits: { SMS: MMS_LIMITS } }
+export function capabilitiesOf({ mms = true, rcs_agent_id: agent }: Partial<TelnyxSettings>): Capabilities {
+  const texts: Capabilities = { ...TEXT_ONLY, media: mms, groups: mms, mediaLimits: { SMS: MMS_LIMITS } }
+  if (agent === undefined) return texts
+  return { ...texts, services: ['RCS', 'SMS'], carousel: true, typing: true, readReceipts: true }
 }

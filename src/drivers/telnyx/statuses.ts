@@ -1,5 +1,6 @@
 import { type Fields, fieldsOf, listOf, textOf } from '../../core/fields.js'
 import type { Progress } from '../../core/lines/progress.js'
+import type { Service } from '../../core/messages/message.js'
 import { failureIn } from './api.js'
 import { wordsOf } from './codes.js'
 
@@ -24,6 +25,18 @@ const STATUSES: Readonly<Record<string, Progress['status']>> = {
  * delivered, or failed, once all of them have it, or none.
  */
 export function progressIn(message: Fields, recipients = 1): Progress | undefined {
+  const progress = statusIn(message, recipients)
+  const service = serviceIn(message)
+  return progress && { ...progress, ...(service ? { service } : {}) }
+}
+
+/** The service of a message, which Telnyx changes when it falls back from RCS. */
+export function serviceIn({ type }: Fields): Service | undefined {
+  if (type === 'RCS') return type
+  return type === 'SMS' || type === 'MMS' ? 'SMS' : undefined
+}
+
+function statusIn(message: Fields, recipients: number): Progress | undefined {
   const names = listOf(message.to).map((one) => textOf(fieldsOf(one).status))
   const known = names.map((name) => (Object.hasOwn(STATUSES, name) ? STATUSES[name]! : undefined))
   const [own] = names

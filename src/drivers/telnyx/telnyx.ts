@@ -12,11 +12,14 @@ import { API_URL, ApiFault, createApi, dataOf, troubleOf } from './api.js'
 import { createArrivals } from './arrivals.js'
 import { createCallbacks } from './callbacks.js'
 import { OF_THE_LINE, OPTED_OUT } from './codes.js'
-import { createEvents, reportUrl } from './events.js'
+import { createEvents, markUrl, reportUrl } from './events.js'
 import { examine } from './examine.js'
 import { groupFault } from './groups.js'
 import { createHealth } from './health.js'
 import { createLookup } from './lookup.js'
+import { rcsActions } from './rcs/actions.js'
+import { createReach } from './rcs/reach.js'
+import { sendRcs } from './rcs/send.js'
 import { send } from './send.js'
 import { capabilitiesOf, TelnyxSettings } from './settings.js'
 import { progressIn } from './statuses.js'
@@ -29,7 +32,7 @@ const UNCALLED_MS = 5000
 /** A message may wait four hours in Telnyx's queue, where no list shows it. */
 const SETTLE_MS = 15_300_000
 
-/** SMS, MMS and forwarded calls through a number at Telnyx. */
+/** SMS, MMS, RCS and forwarded calls through a number at Telnyx. */
 export const telnyx: Driver = {
   kind: 'telnyx',
   title: 'SMS and MMS through Telnyx',
@@ -77,6 +80,17 @@ function connect(line: Line, host: DriverHost): Connection {
   const health = createHealth(api, line, host, callbackUrl, () => void sweep.run())
   const sweep = createSweep(api, host, takeEvent, health.wiring)
   const lookup = createLookup(api, line, host)
+  const agentId = settings.rcs_agent_id
+  const isOnRcs = createReach(api, agentId ?? '', host)
+  const profileId = () => health.wiring().profileId
+
+  function sendBy(message: Outbound): Promise<SendResult> {
+    const webhookUrl = reportUrl(callbackUrl(), message)
+    const { number } = line
+    return agentId !== undefined && message.service === 'RCS' && !message.group
+      ? sendRcs(api, message, { agentId, number, profileId: profileId(), webhookUrl }, isOnRcs)
+      : send(api, message, number, webhookUrl)
+  }
 
   function onNews({ status, code, detail }: Progress) {
     if (status === 'SENT' || status === 'DELIVERED') health.trouble(undefined)
@@ -109,7 +123,7 @@ function connect(line: Line, host: DriverHost): Connection {
 
   return {
     async send(message) {
-      const result = await send(api, message, line.number, reportUrl(callbackUrl(), message))
+      const result = await sendBy(message)
       await learn(result, message)
       return result
     },
@@ -122,6 +136,7 @@ function connect(line: Line, host: DriverHost): Connection {
       const fault = groupFault(group)
       if (fault) throw new LineFault('refused', fault)
     },
+    ...(agentId !== undefined && rcsActions(api, agentId, profileId, () => markUrl(callbackUrl()), isOnRcs)),
     callback: createCallbacks(settings, host, takeEvent),
     async close() {
       health.close()

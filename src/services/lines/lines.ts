@@ -72,7 +72,10 @@ export async function createLine(
       driver: 'simulator',
       config: isSimulated(input)
         ? input.config
-        : { services: [...capabilities.services], mac: capabilities.carousel },
+        : {
+            services: [...capabilities.services],
+            mac: capabilities.carousel && capabilities.services.includes('iMessage'),
+          },
       secrets: {},
     })
     assigned.push(assignedEvent(twin.id, simulated, simulated.createdAt))

@@ -30,9 +30,18 @@ const STATUSES = [
 const RECEIPTS = ['ACCEPTED', 'SENT', 'DELIVERED', 'ERROR', 'DECLINED']
 const OUTCOMES_OF_CALLS = ['COMPLETED', 'NO_ANSWER', 'BUSY', 'FAILED', 'CANCELLED']
 const KEY = 'KEY-canary'
+const AGENT = 'Agent007'
 const OWN = newKey()
 const FORGER = newKey()
-const config = { api_key: KEY, public_key: OWN.publicKey, api_url: 'http://127.0.0.1:1', wire: true }
+const config = {
+  api_key: KEY,
+  public_key: OWN.publicKey,
+  api_url: 'http://127.0.0.1:1',
+  wire: true,
+  rcs_agent_id: AGENT,
+}
+
+const OWN_ADDRESSES = [{ phone_number: NUMBER }, { agent_id: AGENT }]
 
 let rows = 0
 const id = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`
@@ -43,9 +52,19 @@ function message(chance: Random, now: number, direction: string) {
     id: id(++rows),
     record_type: 'message',
     direction,
-    from: { phone_number: isInbound ? ANNA : NUMBER },
-    to: [{ phone_number: isInbound ? NUMBER : ANNA, status: chance.one(STATUSES) }],
-    text: 'Hello',
+    from: isInbound ? { phone_number: ANNA } : chance.one(OWN_ADDRESSES),
+    to: [
+      { ...(isInbound ? chance.one(OWN_ADDRESSES) : { phone_number: ANNA }), status: chance.one(STATUSES) },
+    ],
+    text: chance.one(['Hello', '']),
+    type: chance.one(['SMS', 'MMS', 'RCS']),
+    body: chance.one([
+      undefined,
+      { text: 'Hello' },
+      { user_file: { payload: { file_uri: 'https://files.example.com/b.jpg' } } },
+      { location: { latitude: 1, longitude: 2 } },
+      { suggestion_response: { text: 'Yes', postback_data: 'eWVz' } },
+    ]),
     media: chance.one([[], [], [{ url: 'https://files.example.com/a.jpg' }]]),
     errors: [{ code: '40008', title: 'Undeliverable' }],
     received_at: new Date(now).toISOString(),
@@ -118,6 +137,9 @@ function sound(chance: Random, now: number, { method, path }: HttpAsk): unknown 
       },
     }
   if (path.startsWith('/calls/')) return { data: { result: 'ok' } }
+  if (path.startsWith('/messaging/rcs/capabilities'))
+    return { data: { agent_id: AGENT, phone_number: ANNA, features: chance.one([[], ['ACTION_DIAL']]) } }
+  if (path.startsWith('/messaging/rcs/agents')) return { data: { agent_id: AGENT, enabled: true } }
   if (path.startsWith('/messaging_profiles'))
     return { data: { id: id(1), enabled: true, webhook_api_version: '2' } }
   if (path.startsWith('/webhook_deliveries'))
@@ -153,14 +175,17 @@ function isRightCall({ providerId, from, startedAt, answeredAt, end }: CallNews,
   )
 }
 
-function isRight({ providerId, from, content, sentAt, service }: Inbound): boolean {
+function isRight({ providerId, from, content, sentAt, service, extra }: Inbound): boolean {
+  const { latitude = 0, longitude = 0 } = extra?.location ?? {}
   return (
     /^[0-9a-zA-Z-]{8,66}$/.test(providerId ?? '') &&
     typeof from === 'string' &&
     from.length > 0 &&
     typeof content === 'string' &&
     Number.isSafeInteger(sentAt) &&
-    service === 'SMS'
+    (service === 'SMS' || service === 'RCS') &&
+    Math.abs(latitude) <= 90 &&
+    Math.abs(longitude) <= 180
   )
 }
 
@@ -232,7 +257,7 @@ it(`${MUTATIONS} mutated answers and webhooks: no crash, no hang, no wrong messa
       ref: `ref-${n}`,
       handle: `handle-${n}`,
       to: ANNA,
-      service: 'SMS',
+      service: n % 2 === 0 ? 'SMS' : 'RCS',
       content: 'Hello',
       mediaUrl: '',
       sendStyle: '',

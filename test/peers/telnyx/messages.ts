@@ -30,6 +30,17 @@ export interface StoredMessage {
   webhookUrl: string | null
   useProfile: boolean
   idempotencyKey: string
+  /** The service that carries the message now. */
+  type: 'SMS' | 'MMS' | 'RCS'
+  /** The content of a message by RCS, in either direction. */
+  body: object | null
+}
+
+/** An agent has no phone number. */
+function addressOf(one: string): object {
+  return one.startsWith('+')
+    ? { phone_number: one, carrier: '', line_type: '' }
+    : { agent_id: one, agent_name: 'Shop', carrier: '' }
 }
 
 export function createMessages(now: () => number, profileId: string) {
@@ -52,6 +63,8 @@ export function createMessages(now: () => number, profileId: string) {
         webhookUrl: null,
         useProfile: true,
         idempotencyKey: '',
+        type: (fields.media?.length ?? 0) > 0 ? 'MMS' : 'SMS',
+        body: null,
         ...fields,
       }
       rows.push(row)
@@ -63,12 +76,12 @@ export function createMessages(now: () => number, profileId: string) {
       id: row.id,
       record_type: 'message',
       direction: row.direction,
-      type: row.media.length > 0 ? 'MMS' : 'SMS',
+      type: row.type,
       messaging_profile_id: profileId,
-      from: { phone_number: row.from, carrier: '', line_type: '' },
-      to: row.to.map((number) => ({ phone_number: number, status: row.status, carrier: '', line_type: '' })),
+      from: addressOf(row.from),
+      to: row.to.map((one) => ({ ...addressOf(one), status: row.status })),
       cc: row.cc.map((phone_number) => ({ phone_number, status: 'webhook_delivered' })),
-      text: row.text,
+      ...(row.body ? { body: row.body } : { text: row.text }),
       media: row.media,
       webhook_url: row.webhookUrl,
       webhook_failover_url: null,

@@ -1,6 +1,7 @@
 import { type Asked, type Reply, serveCarrier } from '../carrier-server.js'
 import { createCalls } from './calls.js'
 import { createMessages, type MessageStatus, type StoredMessage } from './messages.js'
+import { createRcs } from './rcs.js'
 import { createWebhooks } from './webhooks.js'
 
 interface Options {
@@ -69,6 +70,8 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
   ]
 
   const calls = createCalls({ number, webhooks, failure, now })
+  const profileId = profile.id
+  const rcs = createRcs({ number, profileId, messages, failure, refusal: () => refusal, proceed })
 
   interface SendBody {
     from?: string
@@ -121,6 +124,7 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
   }
 
   const routes: Record<string, (asked: Asked, id: string) => Reply> = {
+    ...rcs.routes,
     'POST /messages': takeSend,
     'POST /messages/group_mms': takeSend,
     'GET /messages/:id': (_, id) => {
@@ -164,7 +168,9 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
   }
 
   function routeOf({ method, path }: Asked): string {
-    const own = path.replace('/v2', '')
+    const own = path
+      .replace('/v2', '')
+      .replace(/^\/messaging\/rcs\/(capabilities|agents)\/.*$/, '/messaging/rcs/$1')
     if (method === 'POST')
       return `POST ${own.replace(/^\/calls\/[^/]+\/actions\/\w+$/, '/calls/:id/actions')}`
     return `${method} ${own.replace(/^\/(messages|messaging_profiles|call_control_applications)\/[\w-]+$/, '/$1/:id')}`
@@ -198,6 +204,7 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
     messages,
     webhooks,
     calls,
+    rcs,
     optOuts,
     set,
     /** Texts that a person gets, in order. */
@@ -208,9 +215,16 @@ export async function createTelnyx({ number, key = 'KEY-canary', now = Date.now 
       this.deliver(row)
       return row
     },
+    /** A message to the RCS agent, with its webhook. */
+    rcsText(from: string, body: object): StoredMessage {
+      const to = [rcs.agent.agent_id]
+      const row = messages.add({ direction: 'inbound', from, to, text: '', type: 'RCS', body })
+      this.deliver(row)
+      return row
+    },
     deliver: (row: StoredMessage) =>
       webhooks.call(
-        [profile.webhook_url, profile.webhook_failover_url],
+        row.type === 'RCS' ? [rcs.agent.webhook_url] : [profile.webhook_url, profile.webhook_failover_url],
         'message.received',
         messages.shown(row),
       ),
