@@ -5,6 +5,7 @@ import { buildServer } from './api/http/server.js'
 import { closeServer } from './api/pages/lame-duck.js'
 import { renderWebhook } from './api/webhooks/payloads.js'
 import { createLoops } from './base/again.js'
+import { createBoundedMap } from './base/bounded-map.js'
 import { type Clock, createClock } from './base/clock.js'
 import { createFailpoint } from './base/failpoint.js'
 import { createIds } from './base/ids.js'
@@ -154,6 +155,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       options.door ??
       createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
     blobs: await openBlobs(config, db),
+    lastCalls: createBoundedMap(10_000),
     shrink: createShrink(options.sharp ?? loadSharp),
     disk: createDisk({ config, db }),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),

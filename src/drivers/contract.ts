@@ -22,6 +22,8 @@ export interface Driver {
   config: ConfigSchema
   /** Reads `config` without its secrets. */
   capabilities(config: Record<string, unknown>): Capabilities
+  /** How the carrier calls a line's `callbackUrl`; undefined if it does not with these settings. Reads no secret. */
+  calls?(config: Record<string, unknown>): CarrierCalls | undefined
   /** Defaults for line settings, where this carrier needs other values than the server's. */
   defaults?: Partial<Pick<Line, 'pace' | 'paceUnit' | 'settleMs' | 'consentReplies'>>
   /** Time limit of a send in milliseconds, if this carrier needs more than the server's own limit. */
@@ -30,6 +32,15 @@ export interface Driver {
   connect(line: Line, host: DriverHost): Promise<Connection>
   /** Checks settings without sending a message. */
   probe?(settings: Pick<Line, 'number' | 'config'>, host: ProbeHost): Promise<Finding[]>
+}
+
+export interface CarrierCalls {
+  /** URL of the carrier's server, which tells a carrier on the internet from one in the own network. */
+  from: string
+  /** What happens without calls, as the end of a sentence. */
+  without: string
+  /** Whether the line is of little use without calls. */
+  isNeeded?: boolean
 }
 
 /** JSON Schema of an object, made by hand or with TypeBox. */

@@ -18,6 +18,7 @@ export type {
   AttemptRef,
   CallbackReply,
   CallbackRequest,
+  CarrierCalls,
   ConfigSchema,
   Connection,
   Driver,

@@ -54,6 +54,8 @@ export interface Platform {
   /** The bytes of media. */
   blobs: Blobs
   shrink: Shrink
+  /** When the carrier of a line last called this process, by the line's id; lost at a restart. */
+  lastCalls: { get(lineId: string): number | undefined; set(lineId: string, at: number): void }
   /** The address under which clients reach this server, without a slash at the end; empty until it listens. */
   publicUrl(): string
   /** Runs work that no caller awaits. `settle()` waits for it. */

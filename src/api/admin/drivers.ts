@@ -49,7 +49,7 @@ const TestedWire = Type.Object(
 )
 
 const DESCRIPTION =
-  'Connects and signs in to the carrier without sending anything, and reports what it found. Takes at most 30 seconds. Invalid settings answer 400; a carrier that does not work with them is a finding.'
+  'Connects and signs in to the carrier without sending anything, and reports what it found, and whether calls of the carrier reach this server. Takes at most 30 seconds. Invalid settings answer 400; a carrier that does not work with them is a finding.'
 
 /** Drivers, and tests of their settings. The tests store nothing, so they need no Idempotency-Key. */
 export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
@@ -128,7 +128,7 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
         open: line.config,
         secrets: stored,
       })
-      const settings = { number: line.number, config: { ...open, ...secrets } }
+      const settings = { number: line.number, config: { ...open, ...secrets }, lineId: line.id }
       return testedWire(await probeLine(ctx, driver, settings))
     },
   )

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { ask } from '../../services/lines/actions.js'
 import { CALLBACK } from '../../services/lines/driver-host.js'
+import { reachAnswer } from '../../services/lines/reach-ask.js'
 import { findLine } from '../../storage/lines/lines.js'
 import { NO_ROUTE } from '../http/not-found.js'
 import type { Routes } from '../http/routes.js'
@@ -29,8 +30,10 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
       done(null, body),
     )
     // Checked before the body is read.
-    scope.addHook('onRequest', async (request) => {
+    scope.addHook('onRequest', async (request, reply) => {
       const { line, token } = addressOf(request)
+      const reached = reachAnswer(ctx, line, token)
+      if (reached) return reply.header('cache-control', 'no-store').send({ reached })
       if (!ctx.vault.isSigned(CALLBACK, line, token)) throw new AppError('not_found', NO_ROUTE)
     })
 
@@ -38,6 +41,7 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
       const { line: id, path } = addressOf(request)
       const line = await findLine(ctx.db, id)
       if (!line) throw new AppError('not_found', NO_ROUTE)
+      ctx.lastCalls.set(id, ctx.clock.now())
       const answer = await ask(ctx, line, 'callback', {
         method: request.method,
         path,

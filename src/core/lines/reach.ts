@@ -13,6 +13,23 @@ export function canBeCalled(url: string, by: string): boolean {
   return !LOCAL.test(host) || LOCAL.test(parseUrl(by)?.hostname ?? '')
 }
 
+const LOOPBACK = /^(localhost|.*\.localhost|127\..*|\[::1\])$/i
+
+/** Why a carrier at `by` cannot call this address; undefined if it can. */
+export function calledFault(url: string, by: string): string | undefined {
+  const host = parseUrl(url)?.hostname ?? ''
+  if (host === '') return 'the server has no address'
+  if (host.includes('_')) return `its name ${host} has an underscore, which carriers refuse`
+  const caller = parseUrl(by)?.hostname ?? ''
+  if (LOOPBACK.test(host) && !LOOPBACK.test(caller))
+    return `its address ${host} is known to this machine only`
+  return canBeCalled(url, by) ? undefined : `its address ${host} is not public`
+}
+
+export function isOnInternet(url: string): boolean {
+  return !LOCAL.test(parseUrl(url)?.hostname ?? '')
+}
+
 /** The host in an address, without path and query, which may contain secrets. */
 export function hostOf(url: string): string {
   return /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/i.exec(url)?.[1] ?? 'another address'

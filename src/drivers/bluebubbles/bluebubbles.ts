@@ -29,6 +29,9 @@ export const blueBubbles: Driver = {
   title: 'iMessage through a Mac (BlueBubbles)',
   config: BlueBubblesSettings,
   capabilities: (config) => capabilitiesOf(config as BlueBubblesSettings),
+  calls({ url = '', webhooks }: Partial<BlueBubblesSettings>) {
+    return webhooks === false ? undefined : { from: url, without: 'Trunkline asks the Mac instead' }
+  },
   defaults: { pace: 5, settleMs: 180_000 },
   sendTimeoutMs: SEND_TIMEOUT_MS,
   connect: async (line, host) => connect(line, host),

@@ -17,6 +17,9 @@ export const smsGate: Driver = {
   title: 'SMS through an Android phone (SMSGate)',
   config: SmsGateSettings,
   capabilities: () => TEXT_ONLY,
+  calls({ url = '', webhooks }: Partial<SmsGateSettings>) {
+    return webhooks === false ? undefined : { from: url, without: 'Trunkline asks the phone instead' }
+  },
   defaults: { pace: 100, paceUnit: 'hour', settleMs: 10_000 },
   connect: async (line, host) => connect(line, host),
   async probe({ config, number }, host) {

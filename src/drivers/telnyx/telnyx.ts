@@ -38,6 +38,11 @@ export const telnyx: Driver = {
   title: 'SMS and MMS through Telnyx',
   config: TelnyxSettings,
   capabilities: (config) => capabilitiesOf(config as Partial<TelnyxSettings>),
+  calls: ({ api_url: from = API_URL }: Partial<TelnyxSettings>) => ({
+    from,
+    without: 'the line can only send',
+    isNeeded: true,
+  }),
   // A US number without a better registration sends one text a second. Telnyx itself answers STOP and START.
   defaults: { pace: 1, settleMs: SETTLE_MS, consentReplies: 'carrier' },
   connect: async (line, host) => connect(line, host),

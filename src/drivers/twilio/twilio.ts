@@ -30,6 +30,10 @@ export const twilio: Driver = {
   title: 'SMS and MMS through Twilio',
   config: TwilioSettings,
   capabilities: (config) => capabilitiesOf(config as Partial<TwilioSettings>),
+  calls: ({ api_url: from = API_URL }: Partial<TwilioSettings>) => ({
+    from,
+    without: 'Trunkline asks Twilio for news instead',
+  }),
   // A US number without a better registration sends one text a second. Twilio itself answers STOP and START.
   defaults: { pace: 1, settleMs: 120_000, consentReplies: 'carrier' },
   connect: async (line, host) => connect(line, host),

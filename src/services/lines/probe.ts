@@ -2,9 +2,15 @@ import { hideSecrets, secretNames } from '../../core/lines/settings.js'
 import type { Driver, Finding } from '../../drivers/contract.js'
 import type { Ctx } from '../ctx.js'
 import { createLineHttp } from './http.js'
+import { probeReach } from './reach-probe.js'
 import type { Settings } from './secrets.js'
 
 export const PROBE_MS = 30_000
+
+const UNTRIED: Finding = {
+  ok: true,
+  what: 'The settings are complete; this driver cannot try them out without sending',
+}
 
 export interface ProbeResult {
   ok: boolean
@@ -15,7 +21,7 @@ export interface ProbeResult {
 export async function probeLine(
   ctx: Ctx,
   driver: Driver,
-  settings: { number: string; config: Settings },
+  settings: { number: string; config: Settings; lineId?: string },
 ): Promise<ProbeResult> {
   const findings = await findingsOf(ctx, driver, settings)
   const secrets = secretNames(driver.config).map((name) => settings.config[name])
@@ -33,16 +39,14 @@ export async function probeLine(
 async function findingsOf(
   ctx: Ctx,
   driver: Driver,
-  settings: { number: string; config: Settings },
+  settings: { number: string; config: Settings; lineId?: string },
 ): Promise<Finding[]> {
-  if (!driver.probe) {
-    return [{ ok: true, what: 'The settings are complete; this driver cannot try them out without sending' }]
-  }
   const client = createLineHttp(ctx)
   const host = { http: client.http, clock: ctx.clock, log: ctx.log }
   const limit = timeLimit(ctx)
   try {
-    return await Promise.race([driver.probe(settings, host), limit.over])
+    const tests = [driver.probe?.(settings, host) ?? [UNTRIED], probeReach(ctx, client, driver, settings)]
+    return await Promise.race([Promise.all(tests).then((found) => found.flat()), limit.over])
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return [{ ok: false, what: `The test broke off: ${why}` }]
