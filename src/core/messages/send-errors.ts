@@ -1,13 +1,17 @@
 import { MESSAGE_ERROR } from '../errors.js'
 import { MEDIA_FAULT } from '../media/limits.js'
 import type { Message, MessageError } from './message.js'
-import type { SendResult } from './outcome.js'
 import { strandedText } from './service.js'
 
-type Failed<O extends SendResult['outcome']> = Extract<SendResult, { outcome: O }>
+/** What a driver said about a send that failed. */
+interface Failure {
+  code: string
+  detail: string
+  tryNextService?: boolean
+}
 
 /** The error of a message that was refused, by the carrier or because of its media before it left. */
-export function refusalError(message: Message, result: Failed<'refused'>): MessageError {
+export function refusalError(message: Message, result: Failure): MessageError {
   const { code, detail, tryNextService } = result
   if (code === MEDIA_FAULT) return mediaError(detail)
   const stranded = tryNextService ? strandedText(message, detail) : undefined
@@ -20,7 +24,7 @@ export function refusalError(message: Message, result: Failed<'refused'>): Messa
 }
 
 /** The error of a message that never left in `n` attempts; null: no attempt says why. */
-export function unreachableError(n: number, result: Failed<'never-left'> | null): MessageError {
+export function unreachableError(n: number, result: Failure | null): MessageError {
   if (result?.code === MEDIA_FAULT) return mediaError(`${result.detail} (${n} attempts)`)
   return {
     code: MESSAGE_ERROR.failed,

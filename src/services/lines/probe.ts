@@ -45,7 +45,9 @@ async function findingsOf(
   const host = { http: client.http, clock: ctx.clock, log: ctx.log }
   const limit = timeLimit(ctx)
   try {
-    const tests = [driver.probe?.(settings, host) ?? [UNTRIED], probeReach(ctx, client, driver, settings)]
+    const { number, config } = settings
+    const carrier = driver.probe?.({ number, config }, host) ?? [UNTRIED]
+    const tests = [carrier, probeReach(ctx, client, driver, settings)]
     return await Promise.race([Promise.all(tests).then((found) => found.flat()), limit.over])
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
