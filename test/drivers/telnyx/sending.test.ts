@@ -209,6 +209,7 @@ describe.each(ENGINES)('messages out through Telnyx on %s', (engine) => {
     await called()
     expect(await on.status(handle)).toBe('SENT')
     expect(on.peer.sent()[0]).toMatchObject({ media: [{ url: media }] })
+    expect(await on.world.record(handle)).toMatchObject({ service: 'SMS', was_downgraded: null })
   })
 
   it('takes files of 1 MB', async () => {
