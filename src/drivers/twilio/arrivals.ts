@@ -6,6 +6,7 @@ import { fromNational } from '../../core/phone-number.js'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
 import { type Api, ask } from './api.js'
+import { personIn } from './channels.js'
 import { download } from './download.js'
 import { countOf, sidOf } from './statuses.js'
 
@@ -50,14 +51,15 @@ export function createArrivals(
     isKnown: (sid) => known.get(sid) === true,
     /** A message of ours has one file, so an MMS with several becomes several. */
     async take(arrival) {
-      const { sid, from, body, at } = arrival
+      const { sid, body, at } = arrival
+      const { number, service } = personIn(arrival.from)
       const files = await filesOf(arrival)
       for (let i = 0; i < Math.max(1, files.length); i++) {
         const file = files[i]
         const message: Inbound = {
           providerId: i === 0 ? sid : `${sid}-${i}`,
-          from: fromNational(from, line.number),
-          service: 'SMS',
+          from: fromNational(number, line.number),
+          service,
           content: i === 0 ? body : '',
           sentAt: at,
           ...(file
@@ -80,7 +82,9 @@ export function arrivalOf(params: URLSearchParams, now: number): Arrival | undef
   const files = Array.from({ length: media }, (_, i) => params.get(`MediaUrl${i}`) ?? '').flatMap(
     (url) => fileIdOf(url.slice(url.lastIndexOf('/') + 1)) ?? [],
   )
-  return { sid, from, to, body: params.get('Body') ?? '', at: now, media, files }
+  // A reply of a button has the words on the button, or the value behind it.
+  const body = params.get('Body') || params.get('ButtonText') || params.get('ButtonPayload') || ''
+  return { sid, from, to, body, at: now, media, files }
 }
 
 /** Reads a row of the list; undefined if it is no message to us. */

@@ -4,6 +4,7 @@ import { receiptOf } from '../../core/lines/progress.js'
 import type { CallbackReply, CallbackRequest } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { type Arrivals, arrivalOf } from './arrivals.js'
+import { isOwnAddress, personIn } from './channels.js'
 import type { TwilioSettings } from './settings.js'
 import { isSigned } from './signature.js'
 import { progressOf, sidOf } from './statuses.js'
@@ -17,7 +18,7 @@ export function statusUrl(base: string, ref: string): string {
   return base && `${base}${STATUS}?ref=${encodeURIComponent(ref)}`
 }
 
-type Host = Pick<DriverHost, 'receipt' | 'optedOut' | 'callbackUrl' | 'clock' | 'log'>
+type Host = Pick<DriverHost, 'receipt' | 'read' | 'optedOut' | 'callbackUrl' | 'clock' | 'log'>
 
 /** Webhooks of Twilio. Each is answered once it is stored, and only if Twilio signed it. */
 export function createCallbacks(
@@ -43,24 +44,28 @@ export function createCallbacks(
 
   async function takeStatus(params: URLSearchParams, ref: string | null): Promise<void> {
     const sid = sidOf(params.get('MessageSid'))
-    const progress = progressOf(
-      params.get('MessageStatus') ?? '',
-      Number(params.get('ErrorCode')) || undefined,
-    )
+    const status = params.get('MessageStatus') ?? ''
+    const progress = progressOf(settings, {
+      status,
+      errorCode: Number(params.get('ErrorCode')) || undefined,
+      from: params.get('From') ?? '',
+      to: params.get('To') ?? '',
+    })
     if (!sid || !progress) return host.log.warn({}, 'Twilio reported a status that is not known')
     const at = host.clock.now()
     await host.receipt({ ...receiptOf(sid, progress, at), ...(ref ? { ref } : {}) })
     following.told(sid, progress)
+    if (status === 'read') await host.read({ providerId: sid, at })
   }
 
   async function takeMessage(params: URLSearchParams): Promise<void> {
     const arrival = arrivalOf(params, host.clock.now())
     if (!arrival) return host.log.warn({}, 'Twilio brought a message that cannot be read')
-    if (arrival.to !== line.number)
+    if (!isOwnAddress(settings, line.number, arrival.to))
       return host.log.warn({}, 'Twilio brought a message for another number; its own line reads it')
     await arrivals.take(arrival)
     // Words of the account's own list at Twilio, which are not among ours.
-    if (params.get('OptOutType') === 'STOP') await host.optedOut({ number: arrival.from })
+    if (params.get('OptOutType') === 'STOP') await host.optedOut({ number: personIn(arrival.from).number })
   }
 
   return async (request: CallbackRequest): Promise<CallbackReply> => {

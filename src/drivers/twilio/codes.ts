@@ -32,6 +32,7 @@ const WORDS: Readonly<Record<number, string>> = {
   21654: 'The content template does not exist',
   21655: 'The content template is not valid',
   21656: 'The variables of the content template are not valid',
+  21666: 'The Messaging Service has no RCS sender, so the number of the line cannot stand in for it',
   21703: 'The Messaging Service has no number that can send this',
   21704: 'The Messaging Service has no number',
   21705: 'The Messaging Service does not exist in this account',
@@ -81,9 +82,12 @@ export const OF_THE_ACCOUNT: ReadonlySet<number> = new Set([20003, 20005])
 
 /** The settings of the line are wrong, so every message fails like this one. */
 export const OF_THE_LINE: ReadonlySet<number> = new Set([
-  21212, 21601, 21603, 21606, 21607, 21609, 21616, 21703, 21704, 21705, 30002, 30024, 30032, 30033, 30034,
-  30035,
+  21212, 21601, 21603, 21606, 21607, 21609, 21616, 21666, 21703, 21704, 21705, 30002, 30024, 30032, 30033,
+  30034, 30035,
 ])
 
 /** Another service of the line may reach the recipient. */
 export const TRY_NEXT: ReadonlySet<number> = new Set([21612, 21621, 21622, 63003, 63007, 63035, 63036])
+
+/** RCS does not reach the recipient, also if Twilio says so after it accepted the message. */
+export const NOT_ON_RCS: ReadonlySet<number> = new Set([63003, 63007, 63035, 63036])

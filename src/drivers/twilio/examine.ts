@@ -6,6 +6,7 @@ import { hostOf } from '../../core/lines/reach.js'
 import type { Api, ApiAnswer } from './api.js'
 import { wordsOf } from './codes.js'
 import { hasCallsAt, numberIn, type PhoneNumber, servicePath, takesCalls } from './number.js'
+import { examineRcs } from './senders.js'
 
 export interface Examined {
   found: Observation[]
@@ -41,7 +42,12 @@ export async function examine(api: Api, line: Pick<Line, 'number'>, callbackUrl 
     }
   }
   return {
-    found: [...found, ...abilitiesOf(number, api), ...(await wiringOf(api, number, callbackUrl))],
+    found: [
+      ...found,
+      ...abilitiesOf(number, api),
+      ...(await examineRcs(api)),
+      ...(await wiringOf(api, number, callbackUrl)),
+    ],
     number,
   }
 }

@@ -1,9 +1,9 @@
-import { fieldsOf, textOf, wholeOf } from '../../core/fields.js'
+import { fieldsOf } from '../../core/fields.js'
 import { createFollowing, type Following } from '../../core/lines/following.js'
 import type { Progress } from '../../core/lines/progress.js'
 import type { DriverHost } from '../host.js'
 import { type Api, ApiFault, ask, troubleOf } from './api.js'
-import { progressOf } from './statuses.js'
+import { progressOf, toldIn } from './statuses.js'
 
 /** Asks Twilio about sent messages whose webhooks may get lost. */
 export function followAt(
@@ -15,8 +15,7 @@ export function followAt(
   return createFollowing({
     async ask(sid) {
       try {
-        const { status, error_code: code } = fieldsOf((await ask(api, `Messages/${sid}.json`)).json)
-        return progressOf(textOf(status), wholeOf(code))
+        return progressOf(api.settings, toldIn(fieldsOf((await ask(api, `Messages/${sid}.json`)).json)))
       } catch (error) {
         if (error instanceof ApiFault && error.answer.status === 404) return 'gone'
         throw error

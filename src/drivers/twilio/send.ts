@@ -3,19 +3,20 @@ import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { SendResult } from '../../core/messages/outcome.js'
 import type { Outbound } from '../contract.js'
 import type { Api, ApiAnswer } from './api.js'
+import { endsOf } from './channels.js'
 import { OF_THE_ACCOUNT, RETRY_MS, TRY_NEXT, wordsOf } from './codes.js'
 import { sidOf } from './statuses.js'
 
 /** Sends one message. `statusUrl` is where Twilio reports about it; empty if it cannot call us. */
 export async function send(
   api: Api,
-  { to, content, mediaUrl }: Outbound,
-  from: string,
+  message: Outbound,
+  number: string,
   statusUrl: string,
 ): Promise<SendResult> {
-  const { messaging_service_sid: service, validity_s: validity } = api.settings
-  const form = new URLSearchParams({ To: to, From: from })
-  if (service) form.set('MessagingServiceSid', service)
+  const { content, mediaUrl } = message
+  const { validity_s: validity } = api.settings
+  const form = new URLSearchParams(endsOf(api.settings, message, number))
   if (content) form.set('Body', content)
   if (mediaUrl) form.set('MediaUrl', mediaUrl)
   if (statusUrl) form.set('StatusCallback', statusUrl)

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type Capabilities, TEXT_ONLY } from '../../core/lines/line.js'
+import { rcsWay, servicesOf } from './channels.js'
 
 /** Settings of a line that is a number at Twilio. */
 export const TwilioSettings = Type.Object({
@@ -50,6 +51,21 @@ export const TwilioSettings = Type.Object({
       title: 'Messaging Service SID',
       pattern: '^MG[0-9a-fA-F]{32}$',
       description: 'SID of the Messaging Service that the number belongs to; messages then leave through it',
+    }),
+  ),
+  rcs: Type.Optional(
+    Type.Boolean({
+      title: 'RCS',
+      description:
+        'The Messaging Service has an RCS sender: Twilio sends by RCS to phones that have it, and by SMS from the number to others; default false',
+    }),
+  ),
+  rcs_sender: Type.Optional(
+    Type.String({
+      title: 'RCS sender',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
+      description:
+        'ID of your RCS sender at Twilio, without rcs:. Without rcs, messages leave from it, and as SMS if RCS does not reach the phone',
     }),
   ),
   mms: Type.Optional(
@@ -109,6 +125,14 @@ const MMS_LIMITS = {
   '*': 500_000,
 }
 
-export function capabilitiesOf({ mms = true }: Partial<TwilioSettings>): Capabilities {
-  return { ...TEXT_ONLY, media: mms, mediaLimits: { SMS: MMS_LIMITS } }
+const RCS_LIMITS = { '*': 16_000_000 }
+
+export function capabilitiesOf(settings: Partial<TwilioSettings>): Capabilities {
+  return {
+    ...TEXT_ONLY,
+    services: servicesOf(settings),
+    media: settings.mms ?? true,
+    // A Messaging Service may send the same file as MMS.
+    mediaLimits: { SMS: MMS_LIMITS, RCS: rcsWay(settings) === 'service' ? MMS_LIMITS : RCS_LIMITS },
+  }
 }

@@ -1,5 +1,6 @@
-import { fieldsOf, textOf, wholeOf } from '../../core/fields.js'
+import { type Fields, fieldsOf, textOf, wholeOf } from '../../core/fields.js'
 import type { Progress } from '../../core/lines/progress.js'
+import { type Channels, withChannel } from './channels.js'
 import { wordsOf } from './codes.js'
 
 const STATUSES: Readonly<Record<string, Progress['status']>> = {
@@ -16,8 +17,21 @@ const STATUSES: Readonly<Record<string, Progress['status']>> = {
   canceled: 'DECLINED',
 }
 
+/** A message of ours, as a webhook or a message resource tells it. */
+export interface Told {
+  status: string
+  errorCode: number | undefined
+  from: string
+  to: string
+}
+
 /** Reads a status of Twilio; undefined if it is none of an outbound message. */
-export function progressOf(status: string, errorCode: number | undefined): Progress | undefined {
+export function progressOf(settings: Channels, told: Told): Progress | undefined {
+  const progress = statusIn(told)
+  return progress && withChannel(settings, progress, told)
+}
+
+function statusIn({ status, errorCode }: Told): Progress | undefined {
   const ours = Object.hasOwn(STATUSES, status) ? STATUSES[status]! : undefined
   if (ours === 'DECLINED')
     return { status: ours, code: 'canceled', detail: 'The message was cancelled at Twilio' }
@@ -37,7 +51,7 @@ export interface SentRow {
 }
 
 /** Reads a message resource; undefined if it lacks what identifies a message. */
-export function sentRowOf(json: unknown): SentRow | undefined {
+export function sentRowOf(settings: Channels, json: unknown): SentRow | undefined {
   const row = fieldsOf(json)
   const sid = sidOf(row.sid)
   const createdAt = Date.parse(textOf(row.date_created))
@@ -49,8 +63,12 @@ export function sentRowOf(json: unknown): SentRow | undefined {
     body: textOf(row.body),
     media: countOf(row.num_media),
     createdAt,
-    progress: progressOf(textOf(row.status), wholeOf(row.error_code)),
+    progress: progressOf(settings, toldIn(row)),
   }
+}
+
+export function toldIn({ status, error_code: code, from, to }: Fields): Told {
+  return { status: textOf(status), errorCode: wholeOf(code), from: textOf(from), to: textOf(to) }
 }
 
 /** Ids of texts begin with SM, ids of messages with files with MM. */

@@ -4,6 +4,7 @@ import { createRounds, type Rounds } from '../../core/lines/rounds.js'
 import type { DriverHost } from '../host.js'
 import { type Api, pagesOf, troubleOf } from './api.js'
 import { type Arrival, type Arrivals, arrivedRowOf, timeOf } from './arrivals.js'
+import { addressesOf } from './channels.js'
 import type { Positions } from './positions.js'
 
 const POLL_MS = 15_000
@@ -63,10 +64,22 @@ export function createSweep(
     saved = next
   }
 
-  /** Messages of one day from the floor on, oldest first. Twilio lists the newest first, but does not promise it. */
+  /** Messages of one day from the floor on, oldest first. */
   async function listDay(day: number, from = Number.POSITIVE_INFINITY) {
+    const found: Arrival[] = []
+    let serverNow: number | undefined
+    for (const to of addressesOf(api.settings, line.number)) {
+      const list = await listTo(to, day, from)
+      found.push(...list.rows)
+      serverNow ??= list.serverNow
+    }
+    return { rows: found.sort((a, b) => a.at - b.at), serverNow }
+  }
+
+  /** Twilio lists the newest first, but does not promise it. */
+  async function listTo(to: string, day: number, from: number) {
     const query = new URLSearchParams({
-      To: line.number,
+      To: to,
       DateSent: new Date(day).toISOString().slice(0, 10),
       PageSize: String(PAGE),
     })

@@ -30,6 +30,8 @@ driverContract(
       [{ ...good, validity_s: 36_001 }, 'validity_s'],
       [{ ...good, poll_ms: 1 }, 'poll_ms'],
       [{ ...good, wire: 'yes' }, 'wire'],
+      [{ ...good, rcs: 'yes' }, 'rcs'],
+      [{ ...good, rcs_sender: 'rcs:agent' }, 'rcs_sender'],
     ],
     secrets: [TOKEN, Buffer.from(`AC${'a1'.repeat(16)}:${TOKEN}`).toString('base64')],
     people: PEOPLE,

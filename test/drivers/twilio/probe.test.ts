@@ -130,6 +130,42 @@ describe('the test of a line at Twilio', () => {
       { messaging_service_sid: SERVICE },
     ],
     [
+      'an RCS sender that works',
+      'ok | The sender acme_agent is online',
+      (peer) => peer.rcs.senders.push({ sid: 'XE1', sender_id: 'rcs:acme_agent', status: 'ONLINE' }),
+      { rcs_sender: 'acme_agent' },
+    ],
+    [
+      'an RCS sender that is being registered',
+      'no | The sender acme_agent is not online: TWILIO_REVIEW',
+      (peer) => peer.rcs.senders.push({ sid: 'XE1', sender_id: 'rcs:acme_agent', status: 'TWILIO_REVIEW' }),
+      { rcs_sender: 'acme_agent' },
+    ],
+    [
+      'an RCS sender of somebody else',
+      'no | The account has no rcs sender acme_agent',
+      () => {},
+      { rcs_sender: 'acme_agent' },
+    ],
+    [
+      'RCS without a Messaging Service',
+      'no | The setting rcs needs a Messaging Service',
+      () => {},
+      { rcs: true },
+    ],
+    [
+      'a Messaging Service without an RCS sender',
+      'no | The Messaging Service has no RCS sender',
+      () => {},
+      { rcs: true, messaging_service_sid: SERVICE },
+    ],
+    [
+      'a Messaging Service with an RCS sender',
+      'ok | The Messaging Service has an RCS sender',
+      (peer) => peer.rcs.pool.push('rcs:acme_agent'),
+      { rcs: true, messaging_service_sid: SERVICE },
+    ],
+    [
       'a Messaging Service that does not exist',
       'no | The Messaging Service does not exist',
       () => {},

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { createCalls } from './calls.js'
+import { createRcs } from './channels.js'
 import { createMessages, type MessageStatus, newSid, type StoredMessage } from './messages.js'
 import { createWebhooks } from './webhooks.js'
 
@@ -52,6 +53,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
   const messages = createMessages(now)
   const webhooks = createWebhooks(() => signingToken)
   const calls = createCalls({ account, number, phone, webhooks, now })
+  const rcs = createRcs(number, service)
   const optedOut = new Set<string>()
   const heard: string[] = []
   const stored = new Map<string, StoredMessage['files'][number]>()
@@ -79,6 +81,9 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
   }
 
   function proceed(row: StoredMessage) {
+    const late = rcs.lateError(row)
+    if (late) return set(row, 'undelivered', late)
+    if (temper !== 'queued') rcs.choose(row)
     if (typeof temper === 'object') return set(row, 'undelivered', temper.error)
     if (temper === 'queued') return
     set(row, 'sent')
@@ -91,6 +96,8 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
       (name) => form.get(name) ?? '',
     )
     if (refusal) return refusal
+    const wrong = rcs.wrongWith(form)
+    if (wrong !== true) return wrong
     if (!/^\+[1-9]\d{6,14}$/.test(to!)) return 21211
     if (form.has('MessagingServiceSid') && form.get('MessagingServiceSid') !== service) return 21705
     if (from !== number) return 21606
@@ -114,7 +121,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
       const [to, body] = [form.get('To')!, form.get('Body') ?? '']
       const row = messages.add({
         direction: 'outbound-api',
-        from: number,
+        from: form.has('FallbackFrom') ? '' : form.get('From')!,
         to,
         body,
         service: form.get('MessagingServiceSid'),
@@ -173,6 +180,9 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
 
   /** The API of Messaging Services. */
   function serve(method: string, path: string, form: URLSearchParams): Reply {
+    if (path === '/v2/Channels/Senders') return [200, { senders: rcs.senders }]
+    if (path === `/v1/Services/${service}/ChannelSenders`)
+      return [200, { senders: rcs.pool.map((sender) => ({ sender })) }]
     const [, sid, , member] = /^\/v1\/Services\/(\w+)(\/PhoneNumbers\/(\w+))?$/.exec(path) ?? []
     if (sid !== service || (member && !pool.numbers.includes(member))) return failure(404, 20404, 'not found')
     if (method === 'POST')
@@ -198,7 +208,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
       /^\/2010-04-01\/Accounts\/AC\w+\/(\w+)(?:\/(\w+))?(?:\/(Media)(?:\/(\w+))?)?(?:\.json)?$/.exec(
         pathname,
       ) ?? []
-    const isService = pathname.startsWith('/v1/')
+    const isService = /^\/v[12]\//.test(pathname)
     const name = isService ? 'Services' : `${resource}${sid && '/:sid'}${part && '/Media'}`
     const route = `${request.method} ${name}`
     heard.push(route)
@@ -256,6 +266,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
     messages,
     calls,
     webhooks,
+    rcs,
     optedOut,
     heard,
     set,
