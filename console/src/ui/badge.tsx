@@ -50,5 +50,5 @@ export function ServiceBadge({ service }: { service: string }) {
 }
 
 export function serviceTone(service: string): Tone {
-  return service === 'iMessage' ? 'info' : service === 'RCS' ? 'accent' : 'good'
+  return service === 'iMessage' ? 'info' : service === 'RCS' || service === 'WhatsApp' ? 'accent' : 'good'
 }

@@ -14,7 +14,7 @@ const route = routesOf('Messages', { access: 'account', confined: 'to its lines'
 
 const LANGUAGE = [
   'Words and "phrases" are searched in the text and in error texts. Filters: to:, from:, with: (the contact) and line: take a number, a prefix with its plus, or some of its digits;',
-  'group: an id; is: failed, scheduled, queued, pending, sent, delivered, received, inbound, outbound or downgraded; has: media, reply, card, location, style or error; service: imessage, rcs or sms; text: a word or "phrase";',
+  'group: an id; is: failed, scheduled, queued, pending, sent, delivered, received, inbound, outbound or downgraded; has: media, reply, card, location, style or error; service: imessage, rcs, whatsapp or sms; text: a word or "phrase";',
   'after: and before: an age (10m, 2h, 7d) or a time in ISO 8601. All filters must match; prefix a filter with - to exclude matches. Example: to:+1202 is:failed after:2h -has:media "your code".',
 ].join(' ')
 

@@ -39,7 +39,7 @@ describe('counting', () => {
     expect(filled.at(-1)).toEqual({
       at: steps.at(-1),
       outcomes: { delivered: 2, sent: 0, waiting: 0, failed: 1 },
-      services: { iMessage: 0, RCS: 0, SMS: 3 },
+      services: { iMessage: 0, RCS: 0, WhatsApp: 0, SMS: 3 },
       received: 3,
     })
     expect(filled[0]).toMatchObject({ outcomes: { waiting: 4 } })

@@ -56,7 +56,7 @@ export function countSends(steps: readonly number[], counted: Iterable<MessageCo
   const filled = steps.map((at) => ({
     at,
     outcomes: { delivered: 0, sent: 0, waiting: 0, failed: 0 },
-    services: { iMessage: 0, RCS: 0, SMS: 0 },
+    services: { iMessage: 0, RCS: 0, WhatsApp: 0, SMS: 0 },
     received: 0,
   }))
   for (const { at, isOutbound, status, service, n } of counted) {

@@ -69,7 +69,10 @@ describe('reading a search', () => {
     ['is:""', /is: needs a value .*at character 1\)/],
     ['is:lost', /Unknown value "lost" for is:\. Use failed, .*at character 1\)/],
     ['is:constructor', /Unknown value "constructor" for is:/],
-    ['x service:fax', /Unknown value "fax" for service:\. Use iMessage, RCS, SMS \(at character 3\)/],
+    [
+      'x service:fax',
+      /Unknown value "fax" for service:\. Use iMessage, RCS, WhatsApp, SMS \(at character 3\)/,
+    ],
     ['has:wings', /Unknown value "wings" for has:\. Use media/],
     ['to:bob', /to: takes a number/],
     ['after:soon', /after: takes an age such as 10m/],

@@ -20,7 +20,7 @@ export const STATUSES = [
 ] as const
 export type Status = (typeof STATUSES)[number]
 
-export const SERVICES = ['iMessage', 'RCS', 'SMS'] as const
+export const SERVICES = ['iMessage', 'RCS', 'WhatsApp', 'SMS'] as const
 export type Service = (typeof SERVICES)[number]
 
 const MESSAGE_TYPES = ['message', 'group', 'location', 'carousel'] as const

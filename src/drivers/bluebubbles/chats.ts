@@ -34,6 +34,7 @@ const PREFIXES: Record<Service, readonly string[]> = {
   iMessage: ['any', 'iMessage'],
   SMS: ['SMS', 'any'],
   RCS: ['RCS', 'any'],
+  WhatsApp: [],
 }
 const ALL = ['any', 'iMessage', 'SMS', 'RCS']
 

@@ -4,24 +4,33 @@ import { NOT_ON_RCS } from './codes.js'
 
 /** Addresses on a channel other than SMS begin with its name. */
 const RCS = 'rcs:'
+const WHATSAPP = 'whatsapp:'
 
 /** The settings that say which channels the line has. */
 export interface Channels {
+  channel?: 'sms' | 'whatsapp'
   rcs?: boolean
   rcs_sender?: string
   messaging_service_sid?: string
+}
+
+export function isWhatsApp({ channel }: Channels): boolean {
+  return channel === 'whatsapp'
 }
 
 /**
  * How messages leave by RCS. A Messaging Service falls back to SMS itself, within one message; a message from a sender
  * fails, and Trunkline sends it again as SMS.
  */
-export function rcsWay({ rcs, rcs_sender: sender, messaging_service_sid: service }: Channels) {
+export function rcsWay(settings: Channels) {
+  const { rcs, rcs_sender: sender, messaging_service_sid: service } = settings
+  if (isWhatsApp(settings)) return undefined
   if (rcs && service) return 'service'
   return sender ? 'sender' : undefined
 }
 
 export function servicesOf(settings: Channels): readonly Service[] {
+  if (isWhatsApp(settings)) return ['WhatsApp']
   return rcsWay(settings) ? ['RCS', 'SMS'] : ['SMS']
 }
 
@@ -35,7 +44,8 @@ export function endsOf(
   const way = service === 'RCS' ? rcsWay(settings) : undefined
   if (way === 'sender') return { To: RCS + to, From: `${RCS}${sender}` }
   if (way === 'service') return { To: to, MessagingServiceSid: pool!, FallbackFrom: number }
-  return { To: to, From: number, ...(pool ? { MessagingServiceSid: pool } : {}) }
+  const channel = isWhatsApp(settings) ? WHATSAPP : ''
+  return { To: channel + to, From: channel + number, ...(pool ? { MessagingServiceSid: pool } : {}) }
 }
 
 /** Filters that find the sends to a person. Messages of a service may leave from any of its senders. */
@@ -48,11 +58,14 @@ export function sentFilters(
   const way = service === 'RCS' ? rcsWay(settings) : undefined
   if (way === 'sender') return [{ To: RCS + to, From: `${RCS}${sender}` }]
   if (way === 'service') return [{ To: to }, { To: RCS + to }]
-  return [pool ? { To: to } : { To: to, From: number }]
+  const channel = isWhatsApp(settings) ? WHATSAPP : ''
+  return [{ To: channel + to, ...(pool ? {} : { From: channel + number }) }]
 }
 
 /** Addresses of the line in Twilio's list. */
-export function addressesOf({ rcs_sender: sender }: Channels, number: string): string[] {
+export function addressesOf(settings: Channels, number: string): string[] {
+  const { rcs_sender: sender } = settings
+  if (isWhatsApp(settings)) return [WHATSAPP + number]
   return [number, ...(sender ? [RCS + sender] : [])]
 }
 
@@ -64,9 +77,9 @@ export function isOwnAddress(settings: Channels, number: string, address: string
 
 /** An address without the name of its channel. */
 export function personIn(address: string): { number: string; service: Service } {
-  return address.startsWith(RCS)
-    ? { number: address.slice(RCS.length), service: 'RCS' }
-    : { number: address, service: 'SMS' }
+  if (address.startsWith(RCS)) return { number: address.slice(RCS.length), service: 'RCS' }
+  if (address.startsWith(WHATSAPP)) return { number: address.slice(WHATSAPP.length), service: 'WhatsApp' }
+  return { number: address, service: 'SMS' }
 }
 
 /** What the addresses of a message of ours tell about its channel. */

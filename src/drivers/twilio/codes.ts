@@ -59,6 +59,7 @@ const WORDS: Readonly<Record<number, string>> = {
   30450: 'The carrier blocked the message',
   63003: 'The recipient is not on this channel',
   63007: 'The sender is not on this channel',
+  63016: 'WhatsApp takes free text only within 24 hours of the last message from the person',
   63035: 'The RCS sender is not launched with the carrier of the recipient',
   63036: 'The phone of the recipient cannot be reached by RCS',
 }

@@ -4,9 +4,10 @@ import { NoAnswer } from '../../core/lines/no-answer.js'
 import { bad, fine, type Observation } from '../../core/lines/observation.js'
 import { hostOf } from '../../core/lines/reach.js'
 import type { Api, ApiAnswer } from './api.js'
+import { isWhatsApp } from './channels.js'
 import { wordsOf } from './codes.js'
 import { hasCallsAt, numberIn, type PhoneNumber, servicePath, takesCalls } from './number.js'
-import { examineRcs } from './senders.js'
+import { examineRcs, examineSender } from './senders.js'
 
 export interface Examined {
   found: Observation[]
@@ -31,10 +32,13 @@ export async function examine(api: Api, line: Pick<Line, 'number'>, callbackUrl 
   }
   const trouble = refusalIn(answer)
   if (trouble) return { found: [trouble] }
-  const number = numberIn(answer.json, line.number)
   const found = [fine('Twilio answers and knows the credentials')]
   if (!token)
     found.push(fine('Without auth_token no webhook can be checked; Trunkline asks Twilio for all news'))
+  // The number of a WhatsApp sender may be of another carrier.
+  if (isWhatsApp(api.settings))
+    return { found: [...found, await examineSender(api, 'whatsapp', line.number)] }
+  const number = numberIn(answer.json, line.number)
   if (!number) {
     const what = 'The number does not belong to this account'
     return {

@@ -39,7 +39,7 @@ async function examinePool(api: Api): Promise<Observation[]> {
 }
 
 /** Whether a sender of a channel exists and works. */
-export async function examineSender(api: Api, channel: 'rcs', id: string): Promise<Observation> {
+export async function examineSender(api: Api, channel: 'rcs' | 'whatsapp', id: string): Promise<Observation> {
   const query = new URLSearchParams({ Channel: channel, PageSize: '100' })
   const { status, json } = await api.messaging(`/v2/Channels/Senders?${query}`)
   if (status !== 200) return fine('The sender cannot be examined with these credentials')

@@ -46,6 +46,13 @@ export const TwilioSettings = Type.Object({
       description: 'Secret of that API key',
     }),
   ),
+  channel: Type.Optional(
+    Type.Union([Type.Literal('sms'), Type.Literal('whatsapp')], {
+      title: 'Channel',
+      description:
+        'whatsapp: the number is a WhatsApp sender, and the line speaks WhatsApp only; default sms',
+    }),
+  ),
   messaging_service_sid: Type.Optional(
     Type.String({
       title: 'Messaging Service SID',

@@ -24,10 +24,10 @@ import { createCallSweep } from './voice/sweep.js'
 const CALLED_MS = 60_000
 const UNCALLED_MS = 5000
 
-/** SMS, MMS, RCS and forwarded calls through a number at Twilio. */
+/** SMS, MMS, RCS, WhatsApp and forwarded calls through a number at Twilio. */
 export const twilio: Driver = {
   kind: 'twilio',
-  title: 'SMS, MMS and RCS through Twilio',
+  title: 'SMS, MMS, RCS and WhatsApp through Twilio',
   config: TwilioSettings,
   capabilities: (config) => capabilitiesOf(config as Partial<TwilioSettings>),
   calls: ({ api_url: from = API_URL }: Partial<TwilioSettings>) => ({

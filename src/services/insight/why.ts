@@ -15,7 +15,7 @@ import { findLineHealth } from '../../storage/lines/states.js'
 import { findMediaById } from '../../storage/media/media.js'
 import { type Attempt, listAttempts, listWireTimes } from '../../storage/messages/attempts.js'
 import { findHold } from '../../storage/messages/holds.js'
-import { findMessage, findMessagesById } from '../../storage/messages/messages.js'
+import { findLastHeard, findMessage, findMessagesById } from '../../storage/messages/messages.js'
 import { countBefore } from '../../storage/messages/queue.js'
 import { isInDoubt } from '../../storage/messages/recovery.js'
 import { findPhone } from '../../storage/sim/phones.js'
@@ -81,17 +81,19 @@ interface Sources {
 
 async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
   const line = await findLineEver(ctx.db, message.lineId)
-  const [attempts, events, lineNow, queue, hold, inDoubt, phone, copy, newestFirst] = await Promise.all([
-    listAttempts(ctx.db, message.id),
-    eventsAround(ctx, message),
-    knownLine(ctx, message, line),
-    queueBefore(ctx, message),
-    findHold(ctx.db, { ...message, conversation: conversationOf(message) }),
-    message.nextActionAt !== null && isInDoubt(ctx.db, message.id),
-    simulatedPhone(ctx, message, line),
-    message.mediaUrl === '' ? undefined : findMediaById(ctx.db, copyIdOf(message.handle)),
-    listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
-  ])
+  const [attempts, events, lineNow, queue, hold, inDoubt, heard, phone, copy, newestFirst] =
+    await Promise.all([
+      listAttempts(ctx.db, message.id),
+      eventsAround(ctx, message),
+      knownLine(ctx, message, line),
+      queueBefore(ctx, message),
+      findHold(ctx.db, { ...message, conversation: conversationOf(message) }),
+      message.nextActionAt !== null && isInDoubt(ctx.db, message.id),
+      heardFrom(ctx, message),
+      simulatedPhone(ctx, message, line),
+      message.mediaUrl === '' ? undefined : findMediaById(ctx.db, copyIdOf(message.handle)),
+      listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
+    ])
   const deliveries = newestFirst.deliveries.toReversed()
   const facts: MessageFacts = {
     now: ctx.clock.now(),
@@ -102,6 +104,7 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     queue,
     hold: hold ?? null,
     isInDoubt: inDoubt,
+    heard,
     phone,
     copy: copy ?? null,
     isMediaUnchecked:
@@ -181,6 +184,15 @@ async function queueBefore(ctx: Ctx, message: Message): Promise<QueueFacts> {
   const first = firstId === null ? undefined : (await findMessagesById(ctx.db, [firstId])).get(firstId)
   const isVisible = first && first.deletedAt === null
   return { ...before, firstHandle: isVisible ? first.handle : null }
+}
+
+async function heardFrom(ctx: Ctx, message: Message): Promise<MessageFacts['heard']> {
+  if (!message.isOutbound || message.service !== 'WhatsApp') return null
+  const [before, last] = await Promise.all([
+    findLastHeard(ctx.db, message, message.createdAt),
+    findLastHeard(ctx.db, message, ctx.clock.now()),
+  ])
+  return { before, last }
 }
 
 /** Only a simulated network shows the other side. */

@@ -154,6 +154,17 @@ export async function findMessagesByHandle(
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
 }
 
+/** When the other side of a message last wrote to its line until this time. */
+export async function findLastHeard(
+  sql: Sql,
+  { accountId, contact, lineId }: Pick<Message, 'accountId' | 'contact' | 'lineId'>,
+  until: number,
+): Promise<number | null> {
+  const text = `select created_at from messages where account_id = $1 and contact = $2 and created_at <= $3
+    and line_id = $4 and is_outbound = 0 and group_id is null order by created_at desc limit 1`
+  return (await findValue<number>(sql, text, [accountId, contact, until, lineId])) ?? null
+}
+
 /** The trace context of a message's caller; null without one, or without the message. */
 export async function findTrace(sql: Sql, accountId: string, handle: string): Promise<string | null> {
   const text = 'select trace from messages where handle = $1 and account_id = $2'

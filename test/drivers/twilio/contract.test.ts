@@ -31,6 +31,7 @@ driverContract(
       [{ ...good, poll_ms: 1 }, 'poll_ms'],
       [{ ...good, wire: 'yes' }, 'wire'],
       [{ ...good, rcs: 'yes' }, 'rcs'],
+      [{ ...good, channel: 'fax' }, 'channel'],
       [{ ...good, rcs_sender: 'rcs:agent' }, 'rcs_sender'],
     ],
     secrets: [TOKEN, Buffer.from(`AC${'a1'.repeat(16)}:${TOKEN}`).toString('base64')],

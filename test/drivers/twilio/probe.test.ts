@@ -166,6 +166,21 @@ describe('the test of a line at Twilio', () => {
       { rcs: true, messaging_service_sid: SERVICE },
     ],
     [
+      'a WhatsApp sender, whose number may be of another carrier',
+      'ok | The sender +12025550180 is online',
+      (peer) => {
+        peer.rcs.senders.push({ sid: 'XE1', sender_id: 'whatsapp:+12025550180', status: 'ONLINE' })
+        Object.assign(peer.phone, { phone_number: '+12025550000' })
+      },
+      { channel: 'whatsapp' },
+    ],
+    [
+      'a number that is no WhatsApp sender',
+      'no | The account has no whatsapp sender +12025550180',
+      () => {},
+      { channel: 'whatsapp' },
+    ],
+    [
       'a Messaging Service that does not exist',
       'no | The Messaging Service does not exist',
       () => {},

@@ -43,3 +43,28 @@ export function createRcs(number: string, service: string) {
   }
   return rcs
 }
+
+const WINDOW_MS = 24 * 3_600_000
+
+/** WhatsApp of a fake Twilio: free text only within a day of the person's last message. */
+export function createWhatsApp(number: string, rows: readonly StoredMessage[], now: () => number) {
+  const isOpen = (person: string) =>
+    rows.some(
+      ({ direction, from, createdAt }) =>
+        direction === 'inbound' && from === person && now() - createdAt < WINDOW_MS,
+    )
+  const whatsapp = {
+    notices: 'later' as 'at once' | 'later',
+    /** The error number for a send by WhatsApp; `true` if it is not by WhatsApp. */
+    wrongWith(form: URLSearchParams): number | undefined | true {
+      const [to = '', from = ''] = [form.get('To') ?? '', form.get('From') ?? '']
+      if (!to.startsWith('whatsapp:') && !from.startsWith('whatsapp:')) return true
+      if (from !== `whatsapp:${number}`) return 63007
+      if (!/^whatsapp:\+[1-9]\d{6,14}$/.test(to)) return 63003
+      return whatsapp.notices === 'at once' ? whatsapp.lateError({ to }) : undefined
+    },
+    lateError: ({ to }: Pick<StoredMessage, 'to'>) =>
+      to.startsWith('whatsapp:') && !isOpen(to) ? 63016 : undefined,
+  }
+  return whatsapp
+}

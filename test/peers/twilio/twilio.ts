@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { createCalls } from './calls.js'
-import { createRcs } from './channels.js'
+import { createRcs, createWhatsApp } from './channels.js'
 import { createMessages, type MessageStatus, newSid, type StoredMessage } from './messages.js'
 import { createWebhooks } from './webhooks.js'
 
@@ -54,6 +54,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
   const webhooks = createWebhooks(() => signingToken)
   const calls = createCalls({ account, number, phone, webhooks, now })
   const rcs = createRcs(number, service)
+  const whatsapp = createWhatsApp(number, messages.rows, now)
   const optedOut = new Set<string>()
   const heard: string[] = []
   const stored = new Map<string, StoredMessage['files'][number]>()
@@ -81,7 +82,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
   }
 
   function proceed(row: StoredMessage) {
-    const late = rcs.lateError(row)
+    const late = rcs.lateError(row) ?? whatsapp.lateError(row)
     if (late) return set(row, 'undelivered', late)
     if (temper !== 'queued') rcs.choose(row)
     if (typeof temper === 'object') return set(row, 'undelivered', temper.error)
@@ -96,8 +97,10 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
       (name) => form.get(name) ?? '',
     )
     if (refusal) return refusal
-    const wrong = rcs.wrongWith(form)
-    if (wrong !== true) return wrong
+    for (const { wrongWith } of [rcs, whatsapp]) {
+      const wrong = wrongWith(form)
+      if (wrong !== true) return wrong
+    }
     if (!/^\+[1-9]\d{6,14}$/.test(to!)) return 21211
     if (form.has('MessagingServiceSid') && form.get('MessagingServiceSid') !== service) return 21705
     if (from !== number) return 21606
@@ -267,6 +270,7 @@ export async function createTwilio({ number, token = 'canary-token', now = Date.
     calls,
     webhooks,
     rcs,
+    whatsapp,
     optedOut,
     heard,
     set,

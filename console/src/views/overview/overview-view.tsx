@@ -89,6 +89,7 @@ function Charts({ overview }: { overview: Overview }) {
           sends.steps,
           ['iMessage', 'info', 'imessage'],
           ['RCS', 'rcs', 'rcs'],
+          ['WhatsApp', 'accent', 'whatsapp'],
           ['SMS', 'good', 'sms'],
         )}
         {...shared(sends)}

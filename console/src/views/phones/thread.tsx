@@ -12,7 +12,12 @@ const RUN_MS = 60_000
 /** More than the height of an image. */
 const LATE_PX = 400
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' })
-const SERVICE_LABELS = { iMessage: 'iMessage', RCS: 'Text Message · RCS', SMS: 'Text Message · SMS' }
+const SERVICE_LABELS = {
+  iMessage: 'iMessage',
+  RCS: 'Text Message · RCS',
+  WhatsApp: 'WhatsApp',
+  SMS: 'Text Message · SMS',
+}
 
 type Item =
   | { bubble: Model; notice?: undefined; at: number }

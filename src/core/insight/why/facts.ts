@@ -15,6 +15,10 @@ export interface MessageFacts {
   hold: { until: number; alternations: number } | null
   /** Whether the message may have been sent before the database was restored, and waits for the operator. */
   isInDoubt: boolean
+  /**
+   * When the recipient of a WhatsApp message wrote to the line, before it was sent and last; null for other services.
+   */
+  heard: { before: number | null; last: number | null } | null
   /** The recipient's virtual phone; null on a real network. */
   phone: { power: boolean } | null
   /** Whether the message has media that its simulated line did not fetch. */

@@ -5,6 +5,7 @@ import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
 import { explainWaiting, OTHER_LINE } from './waiting.js'
+import { aboutWindow } from './window.js'
 
 /** After this time without a receipt, none is expected. */
 const RECEIPT_MS = 60_000
@@ -22,7 +23,7 @@ export function conclude(facts: MessageFacts): Conclusion {
       return aboutMedia(facts, sent(facts))
     case 'ERROR':
     case 'DECLINED':
-      return failed(facts)
+      return aboutWindow(facts, failed(facts))
     default:
       return explainWaiting(facts)
   }

@@ -68,6 +68,7 @@ const facts = (fields: Partial<MessageFacts> = {}): MessageFacts => ({
   events: [],
   line: ONLINE,
   queue: { inConversation: 0, firstHandle: null, onLine: 0 },
+  heard: null,
   hold: null,
   isInDoubt: false,
   phone: null,
