@@ -15,6 +15,7 @@ export const driver: Driver = {
     // Trunkline has no name for Signal. RCS is the nearest: messages over the internet, with receipts and typing.
     services: ['RCS'],
     media: true,
+    mediaLimits: { RCS: { '*': 100_000_000 } },
     replies: true,
     groups: true,
     typing: true,
