@@ -7,14 +7,12 @@ export interface Progress {
   /** Of a failure. */
   code?: string
   detail?: string
-  /** The service used, if the carrier chose another one. */
+  /** The service used, if the carrier names it. */
   service?: Service
   /** Of a failure: the recipient is not on this service, and did not get the message. */
   tryNextService?: boolean
   /** The carrier will say nothing more, although the status could change. */
   isLast?: boolean
-  /** The service used, if the carrier names it. */
-  service?: Service
 }
 
 export function isFinal({ status, isLast = false }: Progress): boolean {
