@@ -23,7 +23,11 @@ describe.each(ENGINES)('a pool of lines on %s', (engine) => {
     )
   async function say(number: string, state: 'ONLINE' | 'OFFLINE') {
     puppet.on(number).host.state(state)
-    await world.settle()
+    const stored = async () => {
+      await world.settle()
+      return (await lineOf(number)).state
+    }
+    await expect.poll(stored).toBe(state)
     world.app.ctx.directory.forget()
   }
   const others = (number: string) => [A, B, C].filter((one) => one !== number)
@@ -107,9 +111,14 @@ describe.each(ENGINES)('a pool of lines on %s', (engine) => {
   })
 
   it('hands over from a blocked line, and sends that name it leave from another', async () => {
-    await world.call('PATCH', `/admin/lines/${ids[0]}`, { as: 'admin', body: { blocked: true } })
+    // Each change starts the line anew, and it is online then.
+    const block = async (blocked: boolean) => {
+      await world.call('PATCH', `/admin/lines/${ids[0]}`, { as: 'admin', body: { blocked } })
+      await expect.poll(() => puppet.on(A).line.blockedAt !== null).toBe(blocked)
+    }
+    await block(true)
     expect([B, C]).toContain(await send(nextPerson(), A))
-    await world.call('PATCH', `/admin/lines/${ids[0]}`, { as: 'admin', body: { blocked: false } })
+    await block(false)
     await world.settle()
   })
 
